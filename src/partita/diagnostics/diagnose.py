@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from textwrap import wrap
@@ -113,20 +113,10 @@ FEW = 25.0
 of chains of three the estimate was 10 to 20 (200 draws, 3% of the items renewed in each)."""
 
 PROSE = {
-    "n_clusters": "the number of clusters",
-    "entropy": "the entropy",
-    "largest_cluster": "the size of the largest cluster",
-    "vi_to_estimate": "the distance to the estimate",
-    "n_features": "the number of features",
-    "n_memberships": "the number of memberships",
-    "most_of_an_item": "the number of features of the item that has most",
-    "distance_to_estimate": "the distance to the estimate",
-    "concentration": "the concentration",
-    "weight": "the Dirichlet weight",
-    "n_components": "the number of components",
-    "log_posterior": "the log posterior",
+    "vi_to_estimate": "distance to the estimate",
+    "most_of_an_item": "number of features of the item that has most",
 }
-"""Functionals as they are called in sentences."""
+"""Functionals that sentences call otherwise than headings do."""
 
 
 def warnings_for(
@@ -205,7 +195,8 @@ def warnings_for(
 
 def prose(name: str) -> str:
     """A functional as it is called in sentences; learned rates by the names they have."""
-    return PROSE.get(name, f"the {name}")
+    title = PROSE.get(name) or TITLES.get(name, "").partition(" (")[0] or name
+    return f"the {title}"
 
 
 def disagree(agreement: ChainAgreement) -> bool:
@@ -361,15 +352,28 @@ class Diagnostics(Result):
     def _of_ensemble(self) -> str:
         return f"none for {counted(self.n_draws, 'run')} of an ensemble"
 
+    def table(self, names: Sequence[str] | None = None) -> Table:
+        """One row per quantity, as text, by other names where these are given."""
+        columns = (self.mean, self.sd, self.mcse, self.ess_bulk, self.ess_tail, self.rhat)
+        forms = (".4g", ".4g", ".2g", ",.0f", ",.0f", ".3f")
+        rows = tuple(
+            (
+                name,
+                *(
+                    format(column[j], form) if np.isfinite(column[j]) else "–"
+                    for column, form in zip(columns, forms, strict=True)
+                ),
+            )
+            for j, name in enumerate(names or self.names)
+        )
+        headings = ("Quantity", "Mean", "SD", "MCSE", "Bulk ESS", "Tail ESS", "R-hat")
+        caption = "Quantities that do not depend on labels, and their convergence."
+        return Table(caption, headings, rows)
+
     def __str__(self) -> str:
         if self.kind == "ensemble":
             return f"Diagnostics: {self._of_ensemble()}"
-        lines = [f"{'':<16}{'mean':>10}{'sd':>9}{'mcse':>9}{'ESS':>8}{'tail':>8}{'R-hat':>8}"]
-        for j, name in enumerate(self.names):
-            lines.append(
-                f"{name:<16}{self.mean[j]:>10.4g}{self.sd[j]:>9.3g}{self.mcse[j]:>9.2g}"
-                f"{self.ess_bulk[j]:>8.0f}{self.ess_tail[j]:>8.0f}{self.rhat[j]:>8.3f}"
-            )
+        lines = [self.table().text()]
         for sign, texts in (("! ", self.warnings), ("  ", self.notes)):
             for text in texts:
                 lines += wrap(text, 80, initial_indent=sign, subsequent_indent="  ")
@@ -379,15 +383,8 @@ class Diagnostics(Result):
         if self.kind == "ensemble":
             return Page(f"Diagnostics: {self._of_ensemble()}")
         state = "nothing to warn about" if self.ok else counted(len(self.warnings), "warning")
-        columns = (self.mean, self.sd, self.mcse, self.ess_bulk, self.ess_tail, self.rhat)
-        forms = (".4g", ".3g", ".2g", ",.0f", ",.0f", ".3f")
-        rows = tuple(
-            (name, *(format(column[j], form) for column, form in zip(columns, forms, strict=True)))
-            for j, name in enumerate(self.names)
-        )
-        table = Table("", ("", "mean", "sd", "mcse", "ESS", "tail ESS", "R-hat"), rows)
         title = f"Diagnostics of {counted(self.n_draws, 'draw')}: {state}"
-        return Page(title, (), [table], self.warnings, self.notes)
+        return Page(title, (), [self.table()], self.warnings, self.notes)
 
 
 def nothing_to_diagnose(draws: AnyDraws) -> Diagnostics:

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from partita._progress import Status
 from partita._resources import run
-from partita._result import Page, Result
-from partita._text import Kind, above_minimum, counted, listed, words
+from partita._text import Kind, counted
 from partita._tolerance import SUM
 from partita._validate import Rng, choice_or_none, generator, integer, seconds
 from partita.features.draws import (
@@ -27,7 +26,7 @@ from partita.kernels.arrays import Bools, Floats, Ints, UInt64s
 from partita.losses.evaluate import loss_for
 from partita.losses.faro import FARO, writable
 from partita.search.bounds.matching import deal_by_mass, equal_copies
-from partita.search.result import SearchReport, Start, is_proven
+from partita.search.result import Estimate, SearchReport, Start, is_proven
 from partita.search.task import (
     Clock,
     Options,
@@ -64,7 +63,7 @@ class End(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FeatureEstimate(Result):
+class FeatureEstimate(Estimate):
     """The allocation that minimises the posterior expected loss, as far as it was found.
 
     Attributes
@@ -118,6 +117,11 @@ class FeatureEstimate(Result):
     item_names: tuple[str, ...] | None = None
     kind: Kind = "posterior"
 
+    method: ClassVar[str] = "auto"  # type: ignore[misc] # a field of the other kind
+    _title: ClassVar[str] = "Feature allocation"
+    _part: ClassVar[str] = "feature"
+    _point: ClassVar[str] = "allocation"
+
     def __allocation__(self) -> Bools:
         return self.allocation
 
@@ -137,63 +141,15 @@ class FeatureEstimate(Result):
         """The features as tuples of items."""
         return tuple(tuple(np.flatnonzero(column).tolist()) for column in self.allocation.T)
 
-    @property
-    def gap(self) -> float | None:
-        """Relative distance to the proven bound; 0 when the estimate is proven optimal."""
-        if self.lower_bound is None:
-            return None
-        if is_proven(self.expected_loss, self.lower_bound, self.loss):
-            return 0.0
-        return (self.expected_loss - self.lower_bound) / self.expected_loss
+    _sizes = feature_sizes
 
     @property
-    def is_proven_optimal(self) -> bool:
-        """Whether the bound shows that no allocation does better on these draws."""
-        return self.gap == 0.0
-
-    @property
-    def proof(self) -> str:
-        """What is proven about the estimate, and what was tried, in words."""
-        own = words(self.kind).draws
-        if self.gap == 0.0:
-            return f"proven optimal for these {own}"
-        said = (
-            "no lower bound" if self.gap is None else f"{above_minimum(self.gap)} for these {own}"
-        )
-        return f"{said}; no better allocation was found by local search{self.search.effort}"
+    def _n_items(self) -> int:
+        return len(self.allocation)
 
     def _lines(self) -> list[tuple[str, str]]:
-        sizes = self.feature_sizes.tolist()
-        n_none = int((~self.allocation.any(axis=1)).sum())
-        lines = [
-            (
-                "features",
-                f"{self.n_features:,}" + (f" of {listed(sizes, 12)} items" if sizes else ""),
-            ),
-            (
-                f"{words(self.kind).expected} loss",
-                f"{self.expected_loss:.6g} {self.loss.unit} ({self.loss!r})",
-            ),
-            ("proof", self.proof),
-            ("search", f"{self.search.seconds:.2g} s"),
-        ]
-        if n_none:
-            lines.insert(1, ("in no feature", counted(n_none, "item")))
-        if self.ties:
-            lines.append(
-                ("ties", f"{counted(len(self.ties), 'other allocation')} at the same loss")
-            )
-        lines.extend(("limit", limit) for limit in self.search.limits)
-        if self.search.interrupted:
-            lines.append(("interrupted", "the search was cut short; this is the best so far"))
-        return lines
-
-    def __repr__(self) -> str:
-        body = "\n".join(f"  {name + ':':<15}{text}" for name, text in self._lines())
-        return f"<FeatureEstimate of {counted(len(self.allocation), 'item')}\n{body}>"
-
-    def _page(self) -> Page:
-        return Page(f"Feature allocation of {counted(len(self.allocation), 'item')}", self._lines())
+        lines, none = super()._lines(), int((~self.allocation.any(axis=1)).sum())
+        return [lines[0], ("in no feature", counted(none, "item")), *lines[1:]] if none else lines
 
 
 def estimate_features(

@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from textwrap import indent
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from partita._progress import Status
-from partita._result import Page, Result, Table
+from partita._result import Page, Table
 from partita._text import counted
-from partita._validate import Rng, number, unexpected
+from partita._validate import Rng
 from partita.features.draws import FeatureDraws, unpacked
 from partita.features.estimate import Descent, descended, feature_task, lower_bound, start_draws
 from partita.kernels.arrays import Bools, Floats, Ints, UInt64s
+from partita.labels import data_frame
 from partita.losses.faro import FARO, matchings
-from partita.search.price_path import Point, lower_hull
-from partita.search.result import is_proven
+from partita.search.price_path import AnyPath, Point, lower_hull
 from partita.search.task import Task, run_interruptible, run_interruptible_parallel
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LEAST = 0.1
 """Prices nearer to 0 and 2 are left out: an optimum there may have 2·E[K]/a features."""
@@ -32,7 +33,7 @@ EXPLORED = (1.0, 0.6, 1.4, 0.3, 1.7)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FeaturePath(Result):
+class FeaturePath(AnyPath):
     """Every allocation that is optimal for some price a, in order of increasing a.
 
     Attributes
@@ -83,41 +84,38 @@ class FeaturePath(Result):
     item_names: tuple[str, ...] | None = None
     limits: tuple[str, ...] = ()
 
-    def __len__(self) -> int:
-        return len(self.allocations)
+    @property
+    def _points(self) -> tuple[Bools, ...]:
+        return self.allocations
+
+    @property
+    def _costs(self) -> tuple[Floats, Floats]:
+        return self.claimed, self.missed
+
+    @property
+    def _bounds(self) -> Floats:
+        return np.asarray(self.lower_bounds)
 
     @property
     def edges(self) -> Floats:
         """The breakpoints with both ends."""
-        return np.concatenate(([self.low], self.breakpoints, [self.high]))
-
-    def expected(self, a: ArrayLike) -> Floats:
-        """The lowest expected loss at each price: concave and piecewise linear."""
-        prices = np.asarray(a, np.float64)
-        if not ((prices >= self.low) & (prices <= self.high)).all():
-            between = f"prices between {self.low:g} and {self.high:g}, where this path was sought"
-            raise unexpected(a, "a", between)
-        losses = np.multiply.outer(prices, self.claimed)
-        losses += np.multiply.outer(2.0 - prices, self.missed)
-        return np.asarray(losses.min(axis=-1))
+        return self._edges
 
     def at(self, a: float) -> Bools:
         """The optimal allocation at a price; at a breakpoint, the one that holds above it."""
-        price = number(a, "a", "a price")
-        self.expected(price)
-        return self.allocations[int(np.searchsorted(self.breakpoints, price, side="right"))]
+        return np.asarray(self._at(a))
 
-    @property
-    def is_proven(self) -> Bools:
-        """Of each corner: whether it is proven optimal at both of its ends, so between them."""
-        if self.lower_bounds is None:
-            return np.zeros(len(self), np.bool_)
-        edges = self.edges
-        ends = [
-            is_proven(value, bound, self.loss)
-            for value, bound in zip(self.expected(edges), self.lower_bounds, strict=True)
-        ]
-        return np.array([x and y for x, y in pairwise(ends)], np.bool_)
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each corner: features, prices, A, B, proof, as a pandas table."""
+        columns = {
+            "n_features": self.n_features,
+            "low": self.edges[:-1],
+            "high": self.edges[1:],
+            "claimed": self.claimed,
+            "missed": self.missed,
+            "is_proven": self.is_proven,
+        }
+        return data_frame(columns, of="the path")
 
     def _table(self) -> Table:
         edges = self.edges

@@ -14,15 +14,16 @@ from numpy.typing import NDArray
 
 from partita._files import PathLike, atomic_path
 from partita._imports import require
-from partita._text import Words
+from partita._text import Words, counted, percent, words
 from partita.plots._similarity import SimilarityMap
 from partita.plots._style import COLOURS, OTHER, SHAPES, shape, similarity_colours
-from partita.report.partitions import PROBS
-from partita.report.prepare import Content, ItemPositions, prepare
-from partita.report.wording import BOUNDS
+from partita.report.partitions import BOUNDS, PROBS
+from partita.report.prepare import Content, ItemPositions, convergence, feature_pictures, prepare
+from partita.summary import text
+from partita.summary.features import FeatureSummary
 
 if TYPE_CHECKING:
-    from partita.summary.result import Summary
+    from partita.summary.result import AnySummary, Summary
 
 
 HEAT_STEPS = 10_000
@@ -84,9 +85,9 @@ def _figure(tools: str, height: int, **options: Any) -> Any:
 
 def _label(plot: Any, x: str, y: str = "") -> None:
     """Set titles as plain text: in a string Bokeh takes what is between dollar signs for TeX."""
-    for axis, text in ((plot.xaxis[0], x), (plot.yaxis[0], y)):
-        if text:
-            axis.axis_label = _bokeh("models").PlainText(text=text)
+    for axis, title in ((plot.xaxis[0], x), (plot.yaxis[0], y)):
+        if title:
+            axis.axis_label = _bokeh("models").PlainText(text=title)
 
 
 def _items_source(content: Content) -> Any:
@@ -260,12 +261,14 @@ SCRIPTS = (
 """The page's own scripts, in the order they run."""
 
 
-def write_report(summary: Summary, path: PathLike, *, overwrite: bool = False) -> None:
+def write_report(
+    summary: Summary | FeatureSummary, path: PathLike, *, overwrite: bool = False
+) -> None:
     """Write a report on a summary as one HTML file that needs no network.
 
     Parameters
     ----------
-    summary : Summary
+    summary : Summary or FeatureSummary
     path : path
         Written whole or not at all.
     overwrite : bool
@@ -289,35 +292,82 @@ def write_report(summary: Summary, path: PathLike, *, overwrite: bool = False) -
     """
     # Opened first: a path that cannot be written is refused before the work, not after it.
     with atomic_path(path, overwrite=overwrite) as temporary:
-        temporary.write_text(page(prepare(summary)), encoding="utf-8", newline="\n")
+        page = _of_features(summary) if isinstance(summary, FeatureSummary) else _of(summary)
+        temporary.write_text(page, encoding="utf-8", newline="\n")
 
 
-def page(content: Content) -> str:
-    """The whole page as text."""
-    jinja2 = require("jinja2", extra="report", purpose="the report")
+def _of(summary: Summary) -> str:
+    """The page on partitions: figures that the reader chooses in, and what they need."""
+    content = prepare(summary)
     bokeh = require("bokeh.resources", extra="report", purpose="the report")
     document, roots = _document(content)
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    safe = jinja2.utils.markupsafe.Markup
-    library = "\n".join(bokeh.Resources(mode="inline", components=["bokeh"]).js_raw)
-    scripts = "\n".join(asset(f"{name}.js") for name in SCRIPTS)
-    text: str = environment.from_string(asset("page.html.j2")).render(
+    return _page(
+        summary,
+        "partitions",
+        pictures=content.pictures,
+        library="\n".join(bokeh.Resources(mode="inline", components=["bokeh"]).js_raw),
+        scripts="\n".join(asset(f"{name}.js") for name in SCRIPTS),
+        document=_harmless(document),
+        data=_harmless(json.dumps(_data(content, roots), allow_nan=False)),
         content=content,
+        heading=f"Clustering of {counted(summary.draws.n_items, 'item')}",
         most_brackets=MOST_BRACKETS,
         core_start=PROBS.index(0.9),
-        pictures={name: safe(svg) for name, svg in content.pictures.items()},
         largest_cell=int(np.diff(content.heat.edges).max()),
         bounds={kind: title for kind, (title, _) in BOUNDS.items()},
+    )
+
+
+def _of_features(summary: FeatureSummary) -> str:
+    """The page on feature allocations, without scripts."""
+    converged = {"Convergence": convergence(summary)} if summary.diagnostics.names else {}
+    content = {
+        "facts": dict(summary._statements()) | converged,
+        "urgent": text.warnings_of(summary),
+        "tables": summary.tables(),
+        "ball": f"{percent(summary.prob)} {words(summary.draws.kind).ball}",
+    }
+    heading = f"Feature allocation of {counted(summary.draws.n_items, 'item')}"
+    pictures = feature_pictures(summary)
+    return _page(summary, "features", pictures=pictures, content=content, heading=heading)
+
+
+def _page(
+    summary: AnySummary,
+    template: str,
+    *,
+    pictures: Mapping[str, str],
+    library: str = "",
+    scripts: str = "",
+    document: str = "",
+    data: str = "",
+    **values: Any,
+) -> str:
+    """The whole page as text; everything is escaped but figures, scripts and their data."""
+    jinja2 = require("jinja2", extra="report", purpose="the report")
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(asset),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    safe = jinja2.utils.markupsafe.Markup
+    page: str = environment.get_template(f"{template}.html.j2").render(
+        values,
+        summary=summary,
+        said=words(summary.draws.kind),
+        origin=f"From {text.origin(summary)}, by partita {summary.versions['partita']}",
+        lead=text.lead_of(summary),
+        pictures={name: safe(svg) for name, svg in pictures.items()},
         style=safe(asset("report.css")),
-        policy=_policy(library, scripts),
+        policy=_policy(*filter(None, (library, scripts))),
         library=safe(library),
         scripts=safe(scripts),
-        document=safe(_harmless(document)),
-        data=safe(_harmless(json.dumps(_data(content, roots), allow_nan=False))),
+        document=safe(document),
+        data=safe(data),
     )
-    return text
+    return page
 
 
 def _harmless(data: str) -> str:
@@ -332,7 +382,7 @@ def _harmless(data: str) -> str:
 def _policy(*scripts: str) -> str:
     """What the browser may do: run these scripts and no others, load nothing from anywhere."""
     digests = (base64.b64encode(sha256(script.encode()).digest()).decode() for script in scripts)
-    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
         "img-src data: blob:; base-uri 'none'; form-action 'none'"

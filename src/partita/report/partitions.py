@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._text import counted, of_sizes, percent
+from partita._text import brief, counted, in_unit, of_sizes, percent, words
 from partita.labels import Labels
 from partita.plots._style import colour_indices
-from partita.report import wording
 
 if TYPE_CHECKING:
     from partita.credible.ball import CredibleBall
+    from partita.losses.base import Loss
+    from partita.representative.representatives import Representatives
     from partita.search.price_path import PricePath
     from partita.search.result import PointEstimate
     from partita.summary.result import Summary
@@ -88,7 +89,7 @@ def shown_partitions(summary: Summary) -> Shown:
     """
     distinct = _Distinct()
     choices = tuple(
-        Choice(key, title, distinct.number(found.labels), wording.estimate_text(found))
+        Choice(key, title, distinct.number(found.labels), estimate_text(found))
         for key, title, found in _estimates(summary)
     )
     several = summary.representatives
@@ -98,7 +99,7 @@ def shown_partitions(summary: Summary) -> Shown:
                 f"representative{r}",
                 f"Representative {r} ({percent(round(float(several.weights[r]), 3))})",
                 distinct.number(labels),
-                wording.representative_text(several, r),
+                representative_text(several, r),
             )
             for r, labels in enumerate(several.labels)
         )
@@ -128,7 +129,7 @@ def _of_path(summary: Summary, distinct: _Distinct) -> tuple[Choice, ...]:
             f"price{j}",
             f"{counted(c.n_clusters, 'cluster')}, prices {c.low:.2f} to {c.high:.2f}",
             distinct.number(c.labels),
-            f"{wording.clusters(c.labels)}; {'optimal' if c.is_proven else 'the best found'} for "
+            f"{clusters(c.labels)}; {'optimal' if c.is_proven else 'the best found'} for "
             f"prices of splitting from {c.low:.4f} to {c.high:.4f}.",
         )
         for j, c in ((j, corners[j]) for j in wide_corners(path))
@@ -144,7 +145,7 @@ def _of_curve(summary: Summary, distinct: _Distinct) -> tuple[Choice, ...]:
             f"k{k}",
             f"Best with {counted(k, 'cluster')}",
             distinct.number(curve.labels[j]),
-            f"{wording.clusters(curve.labels[j])}; {wording.amount(curve.excess[j], curve.loss)} "
+            f"{clusters(curve.labels[j])}; {amount(curve.excess[j], curve.loss)} "
             f"({curve.percent[j]:.2g}%) above the estimate.",
         )
         for j, k in enumerate(curve.k.tolist())
@@ -184,25 +185,24 @@ def _level(summary: Summary, ball: CredibleBall, distinct: _Distinct) -> Level:
     for kind, bound in ball.bounds.items():
         number, n_ties = distinct.number(bound.labels[0]), len(bound.mass)
         if number not in distinct.words:  # most bounds stay from one probability to the next
-            distance = wording.amount(bound.distance, ball.loss)
-            clusters = wording.clusters(bound.labels[0])
-            distinct.words[number] = distance, clusters, wording.difference(ball, kind)
-        distance, clusters, difference = distinct.words[number]
+            far = amount(bound.distance, ball.loss)
+            distinct.words[number] = far, clusters(bound.labels[0]), difference(ball, kind)
+        far, sizes, changes = distinct.words[number]
         ties = f" One of {n_ties:,} that tie." if n_ties > 1 else ""
         bounds[kind] = BoundChoice(
             partition=number,
             n_clusters=int(bound.n_clusters[0]),
-            distance=distance,
+            distance=far,
             mass=f"{bound.mass[0]:.2g}",
             n_ties=n_ties,
-            text=f"{clusters}; {distance} from the estimate. Among the partitions in the {level} "
-            f"ball: {wording.BOUNDS[kind][1]}.{ties}{difference}",
+            text=f"{sizes}; {far} from the estimate. Among the partitions in the {level} "
+            f"ball: {BOUNDS[kind][1]}.{ties}{changes}",
         )
     return Level(
         prob=ball.prob,
         percent=level,
         radius=ball.radius,
-        ball=wording.radius(ball),
+        ball=radius(ball),
         sentence=replace(summary, ball=ball).sentence,
         bounds=bounds,
     )
@@ -236,3 +236,75 @@ def path_text(summary: Summary) -> str:
     best = "optimal" if path.gap == 0.0 else "the best found"
     many = f"{counted(len(path), 'clustering')} {'is' if len(path) == 1 else 'are'}"
     return f"{said}; {many} {best} at some price.{left}"
+
+
+# ---------------------------------------------------------------- in words
+
+_SIZES = 12
+"""Cluster sizes that a sentence lists before it says how many more there are."""
+
+
+def amount(value: float, loss: Loss) -> str:
+    """A loss or distance with its unit."""
+    return in_unit(brief(value, 3), loss.unit)
+
+
+def clusters(labels: Labels) -> str:
+    """Number and sizes of the clusters of a partition."""
+    k = int(labels.max()) + 1
+    return f"{counted(k, 'cluster')} of {of_sizes(np.bincount(labels).tolist(), _SIZES)}"
+
+
+def loss_reached(found: PointEstimate) -> str:
+    """The expected loss of an estimate, with its name."""
+    return f"{amount(found.expected_loss, found.loss)} ({found.loss.title})"
+
+
+def radius(ball: CredibleBall) -> str:
+    """Radius of a ball with its error, and what is inside."""
+    error = ball.radius_mcse
+    plus_minus = f" ± {error:.2g}" if np.isfinite(error) else ""
+    inside = counted(int(ball.inside.sum()), words(ball.draws.kind).draw)
+    value, _, unit = amount(ball.radius, ball.loss).partition(" ")
+    return (
+        f"radius {value}{plus_minus}{' ' if unit else ''}{unit} ({ball.loss.title}); "
+        f"{inside} inside, coverage {percent(ball.coverage)}"
+    )
+
+
+def estimate_text(found: PointEstimate) -> str:
+    """What is seen when an estimate is shown."""
+    loss = f"{words(found.kind).expected} loss {loss_reached(found)}"
+    text = f"{clusters(found.labels)}; {loss}, {found.proof}."
+    if len(found.ties):
+        others = counted(len(found.ties), "other partition")
+        text += f" {others} reach{'es' if len(found.ties) == 1 else ''} the same loss."
+    return text
+
+
+EXPLAINED_ITEMS = 2_000
+"""Up to this number of items a bound's difference from the estimate is put into words."""
+
+BOUNDS = {
+    "upper": ("Upper vertical bound", "fewest clusters, and of those the most distant"),
+    "lower": ("Lower vertical bound", "most clusters, and of those the most distant"),
+    "horizontal": ("Horizontal bound", "most distant from the estimate"),
+}
+"""Titles of the bounds, and which partition in the ball each one is."""
+
+
+def difference(ball: CredibleBall, kind: str) -> str:
+    """What the bound does differently from the estimate, where there are not too many items."""
+    if ball.center.size > EXPLAINED_ITEMS:
+        return ""
+    told = ball.explain(kind)
+    return f" From the estimate: {told.in_words()}." if told.changes else ""
+
+
+def representative_text(found: Representatives, number: int) -> str:
+    """A representative: its mass, and what differs from the heaviest."""
+    own = words(found.draws.kind).draws
+    mass = f"Representative {number}, nearest to {100 * found.weights[number]:.3g}% of the {own}"
+    if number == 0:
+        return f"{mass}."
+    return f"{mass}. From representative 0: {found.explain(number).in_words()}."

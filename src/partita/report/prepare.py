@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from io import StringIO
@@ -15,32 +15,32 @@ from numpy.typing import NDArray
 from partita import plots
 from partita._imports import require
 from partita._result import Table
-from partita._text import Words, counted, in_list, with_unit, words
+from partita._text import Words, counted, in_list, percent, span, with_unit, words
 from partita.kernels.arrays import Bools, Floats, Ints
 from partita.plots._on_data import View, mixed_axes, prepare_curve, prepare_view
 from partita.plots._representatives import moved_items
 from partita.plots._similarity import SimilarityMap, prepare_similarity
 from partita.plots._style import INK, close_figure, library
-from partita.report import wording
 from partita.report.partitions import (
     PROBS,
     Shown,
+    clusters,
     corners,
+    loss_reached,
     path_text,
     shown_partitions,
     wide_corners,
 )
-from partita.summary import tables
+from partita.summary import tables, text
 from partita.summary.summarize import Observations
 
 if TYPE_CHECKING:
-    from partita.credible.profiles import Profiles
+    from partita.credible.uncertainty import ClusterCounts
     from partita.search.clusters_curve import ClustersCurve
     from partita.search.price_path import PricePath
-    from partita.summary.result import Summary
-
-
-_ROWS = 200
+    from partita.search.result import PointEstimate
+    from partita.summary.features import FeatureSummary
+    from partita.summary.result import AnySummary, Summary
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,40 +59,6 @@ def cores(summary: Summary) -> tuple[Core, ...]:
         return ()
     found = (core if prob == core.prob else core.at(prob) for prob in PROBS)
     return tuple(Core(one.prob, one.sentence, one.items) for one in found)
-
-
-def profile_table(profiles: Profiles) -> Table:
-    """One row per cluster, column and parameter."""
-
-    def interval(low: float, high: float) -> str:
-        return f"{low:.4g} to {high:.4g}" if np.isfinite(low) and np.isfinite(high) else "–"
-
-    shown = range(min(len(profiles), _ROWS))
-    modelled = bool(np.isfinite(profiles.given_low).any())  # without a model there are no intervals
-    rows = tuple(
-        (
-            str(profiles.cluster[r]),
-            profiles.column[r],
-            profiles.parameter[r],
-            f"{profiles.given[r]:.4g}",
-            *([interval(profiles.given_low[r], profiles.given_high[r])] if modelled else []),
-            f"{profiles.averaged[r]:.4g}",
-            interval(profiles.averaged_low[r], profiles.averaged_high[r]),
-        )
-        for r in shown
-    )
-    percent = f"{100 * profiles.prob:g}%"
-    caption = (
-        "What each cluster is like: given the partition, and averaged over the clusters that its "
-        f"items have in {counted(profiles.n_draws, words(profiles.kind).draw)}, which includes the "
-        "uncertainty of the clustering."
-    )
-    if len(profiles) > _ROWS:
-        caption += f" The first {_ROWS} of {len(profiles):,} rows."
-    columns = ["Cluster", "Column", "Parameter", "Given", "Averaged", f"{percent} interval"]
-    if modelled:
-        columns.insert(4, f"{percent} interval")
-    return Table(caption, tuple(columns), rows)
 
 
 _MOST_SHAPES = 2_000
@@ -127,12 +93,26 @@ def pictures(summary: Summary) -> dict[str, str]:
     return found
 
 
+def feature_pictures(summary: FeatureSummary) -> dict[str, str]:
+    """The same of a summary of feature allocations."""
+    require("matplotlib.figure", extra="report", purpose="the report")
+    drawn: dict[str, Callable[[FeatureSummary], Any]] = {
+        "memberships": plots.memberships,
+        "ball": plots.feature_ball,
+        "counts": plots.n_features,
+        "distances": plots.distances,
+        "map": plots.posterior_map,
+    }
+    with library("style").context("default"):
+        return {name: svg(name, draw(summary)) for name, draw in drawn.items()}
+
+
 def _curve(curve: ClustersCurve) -> str:
     ax, choices = plots.clusters_curve(curve), {}
-    for k, percent in zip(curve.k.tolist(), curve.percent.tolist(), strict=True):
+    for k, above in zip(curve.k.tolist(), curve.percent.tolist(), strict=True):
         ax.axvspan(k - 0.5, k + 0.5, alpha=0.0, zorder=10, gid=f"k{k}")
-        clusters = counted(k, "cluster")
-        choices[f"k{k}"] = f"Show the best of {clusters}, {percent:.2g}% above the estimate"
+        best = f"best of {counted(k, 'cluster')}"
+        choices[f"k{k}"] = f"Show the {best}, {above:.2g}% above the estimate"
     return svg("curve", ax, choices)
 
 
@@ -351,7 +331,7 @@ def _among(some: Items, items: Items) -> Items:
 
 _DISTANCE_BINS = 60
 _TABLES = (
-    *("clusters", "comparison", "sensitivity", "representatives"),
+    *("clusters", "profiles", "comparison", "sensitivity", "representatives"),
     *("chains", "diagnostics", "starts", "settings", "versions"),
 )
 
@@ -364,13 +344,9 @@ class Content:
     """
 
     said: Words
-    heading: str
-    origin: str
     facts: Mapping[str, str]
-    warnings: tuple[str, ...]
     urgent: tuple[str, ...]
     """What stands in the way of reporting the answer, shown with it."""
-    notes: tuple[str, ...]
     shown: Shown
     heat: SimilarityMap
     heat_items: tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -388,12 +364,10 @@ class Content:
     pictures: Mapping[str, str]
     """Figures as SVG, by the name of their place."""
     tables: Mapping[str, Table]
-    """Those of the summary that it has, by name, and the profiles."""
+    """Those of the summary that it has, by name."""
     corners: Mapping[str, tuple[str, ...]]
     """Rows of the table of the price path, by the key of their choice."""
     path_text: str
-    how_many: str
-    prior_text: str
     cores: tuple[Core, ...]
     differing_items: Mapping[str, Items]
     """Of each representative, the items that are elsewhere than in the heaviest."""
@@ -415,12 +389,8 @@ def prepare(summary: Summary) -> Content:
     heat = prepare_similarity(summary._posterior, found.labels)
     content = Content(
         said=said,
-        heading=wording.heading(summary),
-        origin=wording.made_from(summary),
         facts=_facts(summary, said),
-        warnings=summary.diagnostics.warnings,
         urgent=(*summary.diagnostics.warnings, *_cut_short(summary)),
-        notes=summary.diagnostics.notes,
         shown=shown,
         heat=heat,
         heat_items=(heat.order, heat.edges),
@@ -429,7 +399,7 @@ def prepare(summary: Summary) -> Content:
         place=item_positions(summary.data, summary.data_names, summary.data_categories),
         item_names=summary.draws.item_names,
         item_columns=_item_columns(summary),
-        count_text=wording.cluster_counts(counts, found.n_clusters, ball.prob),
+        count_text=cluster_counts(counts, found.n_clusters, ball.prob),
         distance_edges=edges,
         distance_masses=masses,
         distance_title=with_unit(ball.loss.title, ball.loss.unit),
@@ -437,13 +407,11 @@ def prepare(summary: Summary) -> Content:
         tables=_tables(summary),
         corners=corners(summary),
         path_text=path_text(summary),
-        how_many=summary.how_many,
-        prior_text="" if summary.sensitivity is None else summary.sensitivity.sentence,
         cores=cores(summary),
         differing_items=_differing(summary),
-        how_found=wording.how_found(found),
+        how_found=how_found(found),
         limits=(*summary.estimate.search.limits, *_cut_short(summary)),
-        call=wording.call_text(summary),
+        call=call_text(summary),
     )
     return with_fewer_items(content)
 
@@ -451,12 +419,12 @@ def prepare(summary: Summary) -> Content:
 def _facts(summary: Summary, said: Words) -> dict[str, str]:
     found = summary.estimate
     facts = {
-        "Estimate": wording.clusters(found.labels),
-        f"{said.expected.capitalize()} loss": wording.loss_reached(found),
+        "Estimate": clusters(found.labels),
+        f"{said.expected.capitalize()} loss": loss_reached(found),
         "How good": found.proof,
     }
     if summary.diagnostics.names:
-        facts["Convergence"] = wording.convergence(summary)
+        facts["Convergence"] = convergence(summary)
     return facts
 
 
@@ -471,12 +439,9 @@ def _item_columns(summary: Summary) -> dict[str, NDArray[Any]]:
 
 
 def _tables(summary: Summary) -> dict[str, Table]:
-    """The tables of a summary that the page shows as they are, and the profiles."""
+    """The tables of a summary that the page shows as they are."""
     made = {name: tables.table(summary, name) for name in _TABLES}
-    found = {name: table for name, table in made.items() if table is not None}
-    if summary.profiles is not None:
-        found["profiles"] = profile_table(summary.profiles)
-    return found
+    return {name: table for name, table in made.items() if table is not None}
 
 
 def _differing(summary: Summary) -> dict[str, Items]:
@@ -499,3 +464,47 @@ def _distances(summary: Summary) -> tuple[Floats, Floats]:
 def _cut_short(summary: Summary) -> tuple[str, ...]:
     cut = summary.estimate.search.interrupted
     return ("The search was cut short; this is the best so far.",) if cut else ()
+
+
+def convergence(summary: AnySummary) -> str:
+    """Convergence in one line."""
+    found = summary.diagnostics
+    many = f"{counted(len(found.warnings), 'warning')}, see above"
+    return f"{text.convergence(summary)}, {'nothing to warn about' if found.ok else many}"
+
+
+def cluster_counts(counts: ClusterCounts, estimated: int, prob: float) -> str:
+    """The posterior of the number of clusters in two sentences."""
+    low, high = counts.interval(prob)
+    said = words(counts.kind)
+    place = "" if estimated in counts.values else f", which no {said.draw} has"
+    return (
+        f"{counted(counts.mode, 'cluster')} most often "
+        f"({100.0 * float(counts.probabilities.max()):.0f}% of the {said.draws}), "
+        f"mean {counts.mean:.1f}; at least {percent(prob)} have {span(low, high, 'cluster')} "
+        f"(blue). The estimate has {estimated:,}{place}."
+    )
+
+
+def how_found(found: PointEstimate) -> str:
+    """How an estimate was found, in two sentences."""
+    search = found.search
+    text = f"Found by the method “{found.method}” in {search.seconds:.2g} s"
+    return f"{text}{search.effort}. The proof took {search.bound_seconds:.2g} s."
+
+
+def call_text(summary: Summary) -> str:
+    """The call that makes this summary again from the same draws."""
+    given = {name: value for name, value in summary.options.items() if value is not None}
+    loss, rng = given.pop("loss"), given.get("rng")
+    comment = ""
+    if isinstance(rng, str):  # a generator is recorded by its name only
+        comment = f"  # rng was {given.pop('rng')}"
+    arguments = [f"loss=pt.{loss}", *(f"{name}={value!r}" for name, value in given.items())]
+    source = "draws"
+    if summary.draws.kind == "ensemble":
+        source = 'pt.as_draws(runs, kind="ensemble")'
+    if summary.draws.kind == "tilted":
+        source = 'draws.reweighted("entropy", strength)'
+    call = f"summary = pt.summarize({source}, {', '.join(arguments)}){comment}"
+    return f"import partita as pt\n\n{call}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -386,8 +386,88 @@ class Stability(Result):
         return max(0.0, own - float(self._path.expected(a)))
 
 
+class AnyPath(Result):
+    """What the price paths of partitions and of feature allocations share."""
+
+    breakpoints: Floats
+    low: float
+    high: float
+    lower_bounds: Floats | None
+
+    @property
+    def _points(self) -> Any:
+        """The corners."""
+        raise NotImplementedError
+
+    @property
+    def _costs(self) -> tuple[Floats, Floats]:
+        """A and B of each corner: its expected loss is a·A + (2 − a)·B."""
+        raise NotImplementedError
+
+    @property
+    def _bounds(self) -> Floats:
+        """Lower bounds at both ends and at the breakpoints, where any were sought."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return len(self._points)
+
+    @property
+    def _edges(self) -> Floats:
+        """The breakpoints with both ends."""
+        return np.concatenate(([self.low], self.breakpoints, [self.high]))
+
+    def expected(self, a: ArrayLike) -> NDArray[np.float64]:
+        """The lowest expected loss at each price: concave and piecewise linear."""
+        prices, (first, second) = self._price(a), self._costs
+        losses = np.multiply.outer(prices, first)
+        losses += np.multiply.outer(2.0 - prices, second)
+        return np.asarray(losses.min(axis=-1))
+
+    def _at(self, a: float) -> Any:
+        price = float(self._price(number(a, "a", "a price")))
+        return self._points[int(np.searchsorted(self.breakpoints, price, side="right"))]
+
+    def _price(self, a: ArrayLike) -> Floats:
+        try:
+            prices = np.asarray(a, np.float64)
+        except (TypeError, ValueError):  # how NumPy says that these are no numbers
+            prices = np.array(np.nan)
+        if not ((prices >= self.low) & (prices <= self.high)).all():
+            between = f"prices between {self.low:g} and {self.high:g}, where this path was sought"
+            raise unexpected(a, "a", between)
+        return prices
+
+    @property
+    def gap(self) -> float | None:
+        """The largest relative gap along the path; 0 where every corner is proven.
+
+        The optimum is concave in a, so lower bounds at the breakpoints and at both ends bound it
+        everywhere between them, and the gap is largest at one of them.
+        """
+        if self.lower_bounds is None:
+            return None
+        return float(self._gaps().max())
+
+    @property
+    def is_proven(self) -> NDArray[np.bool_]:
+        """Which corners are proven optimal over all of their prices, shape (n,)."""
+        if self.lower_bounds is None:
+            return np.zeros(len(self), bool)
+        proven = self._gaps() == 0.0
+        return np.asarray(proven[:-1] & proven[1:])
+
+    def _gaps(self) -> Floats:
+        """Relative gaps at the breakpoints and at both ends."""
+        best, bounds = self.expected(self._edges), self._bounds
+        # At a price of 0 or 2 a loss of 0 may be rounded.
+        rounding = PROVEN * best + rounding_tolerance(float(best.max()))
+        gaps = (best - bounds) / np.maximum(best, 1e-300)
+        return np.where(best - bounds <= rounding, 0.0, gaps)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class PricePath(Result):
+class PricePath(AnyPath):
     """Every partition that is optimal for some price a, in order of increasing a.
 
     Attributes
@@ -446,13 +526,18 @@ class PricePath(Result):
     limits: tuple[str, ...] = ()
     _draws: Draws | None = field(default=None, repr=False)
 
-    def __len__(self) -> int:
-        return len(self.labels)
+    @property
+    def _points(self) -> NDArray[np.int32]:
+        return self.labels
 
     @property
-    def _edges(self) -> Floats:
-        """The breakpoints with both ends."""
-        return np.concatenate(([self.low], self.breakpoints, [self.high]))
+    def _costs(self) -> tuple[Floats, Floats]:
+        return self.splitting, self.merging
+
+    @property
+    def _bounds(self) -> Floats:
+        low, high = self.end_bounds
+        return np.concatenate(([low], np.asarray(self.lower_bounds), [high]))
 
     def __iter__(self) -> Iterator[Corner]:
         edges, proven = self._edges, self.is_proven
@@ -467,20 +552,9 @@ class PricePath(Result):
                 bool(proven[j]),
             )
 
-    # ------------------------------------------------------------------ along the path
-
-    def expected(self, a: ArrayLike) -> NDArray[np.float64]:
-        """The lowest expected loss at each price: concave and piecewise linear."""
-        prices = self._price(a)
-        losses = np.multiply.outer(prices, self.splitting)
-        losses += np.multiply.outer(2.0 - prices, self.merging)
-        return np.asarray(losses.min(axis=-1))
-
     def at(self, a: float) -> Labels:
         """The optimal labels at a price; at a breakpoint, those that hold above it."""
-        price = float(self._price(number(a, "a", "a price")))
-        place = int(np.searchsorted(self.breakpoints, price, side="right"))
-        return np.asarray(self.labels[place])
+        return np.asarray(self._at(a))
 
     def for_clusters(self, k: int) -> Labels | None:
         """The labels with k clusters that hold over the widest range of prices.
@@ -516,53 +590,11 @@ class PricePath(Result):
         low, high = (edges[ties[0]], edges[ties[-1]]) if ties.size else (np.nan, np.nan)
         return Stability(float(low), float(high), splitting, merging, self)
 
-    def _price(self, a: ArrayLike) -> Floats:
-        try:
-            prices = np.asarray(a, np.float64)
-        except (TypeError, ValueError):  # how NumPy says that these are no numbers
-            prices = np.array(np.nan)
-        if not ((prices >= self.low) & (prices <= self.high)).all():
-            between = f"prices between {self.low:g} and {self.high:g}, where this path was sought"
-            raise unexpected(a, "a", between)
-        return prices
-
-    # ------------------------------------------------------------------ proof
-
-    @property
-    def gap(self) -> float | None:
-        """The largest relative gap along the path; 0 where every corner is proven.
-
-        The optimum is concave in a, so lower bounds at the breakpoints and at both ends bound it
-        everywhere between them, and the gap is largest at one of them.
-        """
-        if self.lower_bounds is None:
-            return None
-        return float(self._gaps().max())
-
-    @property
-    def is_proven(self) -> NDArray[np.bool_]:
-        """Which corners are proven optimal over all of their prices, shape (n,)."""
-        if self.lower_bounds is None:
-            return np.zeros(len(self), bool)
-        proven = self._gaps() == 0.0
-        return np.asarray(proven[:-1] & proven[1:])
-
     def proven_between(self, low: float, high: float) -> bool:
         """Whether the path is proven optimal at all breakpoints and ends from low to high."""
         edges = self._edges
         inside = (edges >= low) & (edges <= high)
         return self.lower_bounds is not None and not self._gaps()[inside].any()
-
-    def _gaps(self) -> Floats:
-        """Relative gaps at the breakpoints and at both ends."""
-        assert self.lower_bounds is not None
-        best = self.expected(self._edges)
-        low, high = self.end_bounds
-        bounds = np.concatenate(([low], self.lower_bounds, [high]))
-        # At a price of 0 or 2 a loss of 0 may be rounded.
-        rounding = PROVEN * best + rounding_tolerance(float(best.max()))
-        gaps = (best - bounds) / np.maximum(best, 1e-300)
-        return np.where(best - bounds <= rounding, 0.0, gaps)
 
     # ------------------------------------------------------------------ shown
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Page, Result
-from partita._text import Kind, above_minimum, counted, in_list, of_sizes, words
+from partita._text import Kind, above_minimum, counted, in_list, in_unit, of_sizes, words
 from partita._tolerance import MASS, SUM
 from partita.labels import Labels
 from partita.losses.base import Loss
@@ -127,8 +128,95 @@ class SearchReport(Result):
         return f" from {counted(len(self.starts), 'start')}{again}"
 
 
+class Estimate(Result):
+    """What estimates of partitions and of feature allocations share."""
+
+    expected_loss: float
+    lower_bound: float | None
+    loss: Loss
+    ties: Any
+    search: SearchReport
+    kind: Kind
+    constraints: tuple[str, ...] = ()
+    method: str
+
+    _title: ClassVar[str]
+    _part: ClassVar[str]
+    _point: ClassVar[str]
+    """What the estimate, one of its parts and another one like it are called."""
+
+    @property
+    def _sizes(self) -> NDArray[np.int64]:
+        """Items of each part."""
+        raise NotImplementedError
+
+    @property
+    def _n_items(self) -> int:
+        raise NotImplementedError
+
+    @property
+    def gap(self) -> float | None:
+        """Relative distance to the proven bound; 0 when the estimate is proven optimal."""
+        if self.lower_bound is None:
+            return None
+        if is_proven(self.expected_loss, self.lower_bound, self.loss):
+            return 0.0
+        return (self.expected_loss - self.lower_bound) / self.expected_loss
+
+    @property
+    def excess(self) -> float | None:
+        """How far above the minimum the estimate can be, at most: gap / (1 − gap).
+
+        0.06 means that its expected loss is at most 6% above the lowest of any partition; infinite
+        where nothing but 0 is proven.
+        """
+        gap = self.gap
+        if gap is None:
+            return None
+        return gap / (1.0 - gap) if gap < 1.0 else float("inf")
+
+    @property
+    def is_proven_optimal(self) -> bool:
+        """Whether the bound shows that no partition does better on these draws."""
+        return self.gap == 0.0
+
+    @property
+    def proof(self) -> str:
+        """What is proven about the estimate, and what was tried, in words."""
+        if self.is_proven_optimal:
+            return limit_in_words(self)
+        tried = f"no better {self._point}{constraints_of(self)} was found by {found_by(self)}"
+        return f"{limit_in_words(self)}; {tried}"
+
+    def _method(self) -> list[tuple[str, str]]:
+        return [("search", f"{self.search.seconds:.2g} s")]
+
+    def _lines(self) -> list[tuple[str, str]]:
+        sizes, loss = self._sizes.tolist(), in_unit(f"{self.expected_loss:.6g}", self.loss.unit)
+        lines = [
+            (f"{self._part}s", f"{len(sizes):,}" + (f" of {of_sizes(sizes, 12)}" if sizes else "")),
+            (f"{words(self.kind).expected} loss", f"{loss} ({self.loss!r})"),
+            ("proof", self.proof),
+            *self._method(),
+        ]
+        if len(self.ties):
+            others = counted(len(self.ties), f"other {self._point}")
+            lines.append(("ties", f"{others} at the same loss"))
+        lines.extend(("limit", limit) for limit in self.search.limits)
+        if self.search.interrupted:
+            lines.append(("interrupted", "the search was cut short; this is the best so far"))
+        return lines
+
+    def __repr__(self) -> str:
+        body = "\n".join(f"  {name + ':':<15}{text}" for name, text in self._lines())
+        return f"<{type(self).__name__} of {counted(self._n_items, 'item')}\n{body}>"
+
+    def _page(self) -> Page:
+        return Page(f"{self._title} of {counted(self._n_items, 'item')}", self._lines())
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class PointEstimate(Result):
+class PointEstimate(Estimate):
     """The partition that minimises the posterior expected loss, as far as it was found.
 
     Attributes
@@ -185,6 +273,10 @@ class PointEstimate(Result):
     kind: Kind = "posterior"
     constraints: tuple[str, ...] = ()
 
+    _title: ClassVar[str] = "Point estimate"
+    _part: ClassVar[str] = "cluster"
+    _point: ClassVar[str] = "partition"
+
     def __labels__(self) -> Labels:
         return self.labels
 
@@ -194,68 +286,21 @@ class PointEstimate(Result):
         return int(self.labels.max()) + 1
 
     @property
-    def gap(self) -> float | None:
-        """Relative distance to the proven bound; 0 when the estimate is proven optimal."""
-        if self.lower_bound is None:
-            return None
-        if is_proven(self.expected_loss, self.lower_bound, self.loss):
-            return 0.0
-        return (self.expected_loss - self.lower_bound) / self.expected_loss
-
-    @property
-    def excess(self) -> float | None:
-        """How far above the minimum the estimate can be, at most: gap / (1 − gap).
-
-        0.06 means that its expected loss is at most 6% above the lowest of any partition; infinite
-        where nothing but 0 is proven.
-        """
-        gap = self.gap
-        if gap is None:
-            return None
-        return gap / (1.0 - gap) if gap < 1.0 else float("inf")
-
-    @property
-    def is_proven_optimal(self) -> bool:
-        """Whether the bound shows that no partition does better on these draws."""
-        return self.gap == 0.0
-
-    @property
     def cluster_sizes(self) -> NDArray[np.int64]:
         """Sizes of the clusters, in the order of the labels."""
         return np.bincount(self.labels).astype(np.int64)
 
-    def _lines(self) -> list[tuple[str, str]]:
-        unit = f" {self.loss.unit}" if self.loss.unit else ""
-        said = words(self.kind)
-        lines = [
-            ("clusters", f"{self.n_clusters:,} of {of_sizes(self.cluster_sizes.tolist(), 12)}"),
-            (f"{said.expected} loss", f"{self.expected_loss:.6g}{unit} ({self.loss!r})"),
-            ("proof", self.proof),
-            ("method", f"{self.method}, {self.search.seconds:.2g} s"),
-        ]
-        if self.search.settled is not None:
-            lines.append(("single moves", _moves(settled=self.search.settled)))
-        if len(self.ties):
-            lines.append(("ties", f"{counted(len(self.ties), 'other partition')} at the same loss"))
-        lines.extend(("limit", limit) for limit in self.search.limits)
-        if self.search.interrupted:
-            lines.append(("interrupted", "the search was cut short; this is the best so far"))
-        return lines
+    _sizes = cluster_sizes
 
     @property
-    def proof(self) -> str:
-        """What is proven about the estimate, and what was tried, in words."""
-        if self.is_proven_optimal:
-            return limit_in_words(self)
-        tried = f"no better partition{constraints_of(self)} was found by {found_by(self)}"
-        return f"{limit_in_words(self)}; {tried}"
+    def _n_items(self) -> int:
+        return self.labels.size
 
-    def __repr__(self) -> str:
-        body = "\n".join(f"  {name + ':':<15}{text}" for name, text in self._lines())
-        return f"<PointEstimate of {counted(self.labels.size, 'item')}\n{body}>"
-
-    def _page(self) -> Page:
-        return Page(f"Point estimate of {counted(self.labels.size, 'item')}", self._lines())
+    def _method(self) -> list[tuple[str, str]]:
+        lines = [("method", f"{self.method}, {self.search.seconds:.2g} s")]
+        if self.search.settled is not None:
+            lines.append(("single moves", _moves(settled=self.search.settled)))
+        return lines
 
 
 def _moves(*, settled: bool) -> str:
@@ -264,7 +309,7 @@ def _moves(*, settled: bool) -> str:
     return "the search ended before it was seen that none lowers the loss on all draws"
 
 
-def limit_in_words(found: PointEstimate) -> str:
+def limit_in_words(found: Estimate) -> str:
     """How far above the minimum the loss of an estimate can be, as far as that is proven."""
     own = words(found.kind).draws
     if found.gap is None:
@@ -277,12 +322,12 @@ def limit_in_words(found: PointEstimate) -> str:
     return f"{above_minimum(found.gap)}{of_all} for these {own}"
 
 
-def constraints_of(found: PointEstimate) -> str:
+def constraints_of(found: Estimate) -> str:
     """The constraints of an estimate, after a noun: " with exactly 2 clusters"."""
     return f" with {in_list(found.constraints)}" if found.constraints else ""
 
 
-def found_by(found: PointEstimate) -> str:
+def found_by(found: Estimate) -> str:
     """How an estimate was searched for."""
     if any(limit.startswith(DRAWS_ONLY) for limit in found.search.limits):
         return f"comparing the {words(found.kind).draws} with each other"

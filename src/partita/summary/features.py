@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._result import Page, Table, fields_of, plain
-from partita._text import brief, counted, in_unit, of_sizes, percent, share, span, words
-from partita._validate import boolean
+from partita._result import Table, fields_of, plain
+from partita._text import counted, percent, share, span, words
 from partita.credible.ball import FeatureBall, clean_prob, credible_ball
 from partita.credible.features import (
     FeatureCounts,
@@ -24,18 +23,16 @@ from partita.credible.features import (
 )
 from partita.diagnostics.agreement import functionals
 from partita.diagnostics.diagnose import Diagnostics, diagnose_values, nothing_to_diagnose
-from partita.errors import NotSupportedError, UnknownNameError
+from partita.errors import NotSupportedError
 from partita.losses.base import Loss
 from partita.losses.evaluate import loss_for
 from partita.posterior import any_posterior
 from partita.search.estimate import estimate as estimate_of
 from partita.summary import text
 from partita.summary.result import AnySummary, recorded, versions_used
-from partita.summary.tables import latex
+from partita.summary.tables import diagnostics, item_name, latex
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from partita.features.draws import FeatureDraws
     from partita.representative.representatives import FeatureRepresentatives
 
@@ -95,7 +92,8 @@ class FeatureSummary(AnySummary):
     seconds: float
     missing: tuple[str, ...] = ()
 
-    _report: ClassVar[str] = "partita.report.features"
+    _called: ClassVar[str] = "allocation"
+    _decimals: ClassVar[int] = 0
 
     def __features__(self) -> FeatureDraws:
         return self.draws
@@ -119,118 +117,41 @@ class FeatureSummary(AnySummary):
         return int(self.allocation.shape[1])
 
     @property
-    def sentence(self) -> str:
-        """The sentence to write about the credible ball."""
-        ball, said = self.ball, words(self.draws.kind)
-        level = ball.prob if self.draws.kind == "posterior" else ball.coverage
-        lies = said.lies.format(percent(level)).replace("the clustering", "the allocation")
-        return (
-            f"{lies} within {in_unit(brief(ball.radius, 0), ball.loss.unit)} of the estimate of "
-            f"{_sized(self.allocation)}; the {said.draws} inside this ball have {_inside(ball)}."
-        )
-
-    @property
     def how_many(self) -> str:
         """The statement on the number of features: of all, and of those with two items or more."""
-        said = words(self.draws.kind)
-        counted_ones = (self.counts, self.counts_shared)
-        low, high = self.counts.interval(self.prob)
-        shares = [dict(zip(c.values.tolist(), c.probabilities, strict=True)) for c in counted_ones]
-        mine = float(shares[0].get(self.n_features, 0.0))
-        told = f"The estimate has {counted(self.n_features, 'feature')}"
-        if self.counts.values.size == 1 and mine:
-            told += f", as do all {said.draws}"
-        else:
-            as_do = f", as do {share(mine)} {said.of_all}"
-            told += as_do if mine else f", which no {said.draw} has"
-        if low < high:
-            told += f"; at least {percent(self.prob)} have {low:,} to {high:,}"
-        if not np.array_equal(self.counts.values, self.counts_shared.values):
-            few, many = self.counts_shared.interval(self.prob)
-            own = int((self.allocation.sum(axis=0) > 1).sum())
-            told += (
-                f". Of two items or more, the estimate has {own:,} and at least "
-                f"{percent(self.prob)} {said.of_all} have {span(few, many, 'feature')}"
-            )
-        return f"{told}."
+        told, shared = text.in_draws(self), self.counts_shared
+        if np.array_equal(self.counts.values, shared.values):
+            return told
+        own, level = int((self.estimate.feature_sizes > 1).sum()), percent(self.prob)
+        return (
+            f"{told} Of two items or more, the estimate has {own:,} and at least {level} "
+            f"{words(self.draws.kind).of_all} have {span(*shared.interval(self.prob), 'feature')}."
+        )
 
     def _statements(self, first: int = 0) -> list[tuple[str, str]]:
-        found, ball, said = self.estimate, self.ball, words(self.draws.kind)
-        loss = in_unit(f"{found.expected_loss:#.4g}", found.loss.unit)
-        # Distances are whole: an error of 0 would only say that they are.
-        error = f" ± {ball.radius_mcse:.2g}" if ball.radius_mcse > 0.0 else ""
-        radius = in_unit(brief(ball.radius, 0) + error, ball.loss.unit)
-        told = [
-            ("Estimate", _sized(self.allocation)),
-            (f"{said.expected.capitalize()} {found.loss.title}", f"{loss}, {found.proof}"),
-            ("How many features", _how_many_in_brief(self)),
-            (
-                f"{percent(ball.prob)} {said.ball}",
-                f"radius {radius}; {said.draws} inside have {_inside(ball)}",
-            ),
-            _certainty(self, first),
-        ]
+        told = [*text.statements(self), _certainty(self, first)]
+        sparse, dense = (int(b.n_memberships[0]) for b in (self.ball.sparsest, self.ball.densest))
+        for j, more in ((2, _shared(self)), (3, f" and {span(sparse, dense, 'membership')}")):
+            told[j] = told[j][0], told[j][1] + more
         if self.path is not None:
             told.insert(3, ("Prices", _prices(self)))
         return told
 
-    def details(self) -> str:
-        """Everything in words and tables, to print."""
-        lines = text.wrapped("", f"{text.origin(self)}; features may overlap", text.WIDTH)
-        full = {"How many features": self.how_many}
-        for label, told in self._statements():
-            lines += text.wrapped(f"{label}: ", full.get(label, told), text.WIDTH)
-        if self.diagnostics.names:
-            lines += text.wrapped("Convergence: ", text.convergence(self), text.WIDTH)
-        lines += text.warning_lines(self, text.WIDTH)
-        for found in self.tables().values():
-            lines += [text.Line(""), *text.table_lines(found, text.WIDTH)]
-        quoted = text.wrapped(f"{text.lead_of(self)}: ", self.sentence, text.WIDTH)
-        return text.joined([*lines, text.Line(""), *quoted])
+    def _in_full(self) -> dict[str, str]:
+        return {"How many features": self.how_many}
 
-    def tables(self) -> dict[str, Table]:
-        """The tables that details, notebook and report show, as text by name."""
+    def _repr_html_(self) -> str:
+        return text.card(self, None, [_features(self), _bounds(self)])
+
+    def _frames(self) -> dict[str, Any]:
         return {
-            "bounds": _bounds(self),
-            "features": _features(self),
-            "items": _items(self),
-            "diagnostics": _diagnostics(self),
-        }
-
-    def _page(self) -> Page:
-        warnings = text.warnings_of(self)
-        title = f"Feature allocation: {text.origin(self)}"
-        tables = [_features(self), _bounds(self)]
-        return Page(title, self._statements(), tables, warnings, [self.sentence])
-
-    def to_frame(self, table: str = "items", *, one_based: bool = False) -> pd.DataFrame:
-        """One of the tables as a pandas DataFrame.
-
-        Parameters
-        ----------
-        table : str, default "items"
-            "items" (probabilities of membership), "features", "bounds", "n_features" or
-            "diagnostics".
-        one_based : bool, default False
-            Count features, and items without names, from 1, in "items" and "features".
-        """
-        tables: dict[str, Any] = {
             "items": self.items,
             "features": self.features,
             "bounds": self.ball,
             "n_features": self.counts,
             "diagnostics": self.diagnostics,
+            "path": self.path,
         }
-        if table not in tables:
-            known = ", ".join(map(repr, tables))
-            raise UnknownNameError(
-                f"no table {table!r} in a summary of features; expected one of {known}.",
-                argument="table",
-            )
-        numbered = table in ("items", "features")
-        options = {"one_based": boolean(one_based, "one_based")} if numbered else {}
-        frame: pd.DataFrame = tables[table].to_frame(**options)
-        return frame
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the draws, as plain lists, numbers and strings."""
@@ -269,7 +190,7 @@ class FeatureSummary(AnySummary):
 
     def to_latex(self) -> str:
         """Estimate, ball and features as a LaTeX table, which needs the package ``booktabs``."""
-        return latex(self, _features(self), self.estimate.proof)
+        return latex(self, _features(self))
 
 
 def summarize_features(
@@ -333,18 +254,6 @@ def summarize_features(
 # ---------------------------------------------------------------- what is said
 
 
-def _sized(allocation: NDArray[np.bool_]) -> str:
-    sizes = allocation.sum(axis=0).tolist()
-    features = counted(len(sizes), "feature")
-    return f"{features} of {of_sizes(sizes)}" if sizes else "no feature"
-
-
-def _inside(ball: FeatureBall) -> str:
-    few, many = int(ball.upper.n_features.min()), int(ball.lower.n_features.max())
-    sparse, dense = (int(b.n_memberships[0]) for b in (ball.sparsest, ball.densest))
-    return f"{span(few, many, 'feature')} and {span(sparse, dense, 'membership')}"
-
-
 def _prices(summary: FeatureSummary) -> str:
     """Between which prices of a claimed membership the estimate stays."""
     path, own = summary.path, summary.draws.canonical(summary.allocation)
@@ -365,20 +274,12 @@ def _prices(summary: FeatureSummary) -> str:
     return f"the estimate is {best} from {edges[number]:.3g} to {edges[number + 1]:.3g}; {found}"
 
 
-def _how_many_in_brief(summary: FeatureSummary) -> str:
-    """How often the draws have the estimate's number of features, and the range of most."""
-    counts, said, k = summary.counts, words(summary.draws.kind), summary.n_features
-    found = dict(zip(counts.values.tolist(), counts.probabilities.tolist(), strict=True))
-    if list(found) == [k]:
-        return f"{k:,} in all {said.draws}"
-    told = f"{k:,} in {share(found[k])} {said.of_all}" if k in found else f"{k:,} in no {said.draw}"
-    low, high = counts.interval(summary.prob)
-    if low < high:
-        told += f", {low:,} to {high:,} in at least {percent(summary.prob)}"
+def _shared(summary: FeatureSummary) -> str:
+    """The number of features with two items or more, where it is another than that of all."""
     few, many = summary.counts_shared.interval(summary.prob)
-    if (few, many) != (low, high):
-        told += f" ({span(few, many, 'feature')} with two items or more)"
-    return told
+    if (few, many) == summary.counts.interval(summary.prob):
+        return ""
+    return f" ({span(few, many, 'feature')} with two items or more)"
 
 
 def _certainty(summary: FeatureSummary, first: int) -> tuple[str, str]:
@@ -424,11 +325,11 @@ def _bounds(summary: FeatureSummary) -> Table:
     return Table(caption, columns, rows)
 
 
-def _features(summary: FeatureSummary) -> Table:
+def _features(summary: FeatureSummary, first: int = 0) -> Table:
     table, said = summary.features, words(summary.draws.kind)
     rows = tuple(
         (
-            str(k),
+            str(k + first),
             f"{table.size[k]:,}",
             f"{table.matched[k]:.2f}",
             f"{table.matched_size[k]:.1f}",
@@ -444,12 +345,12 @@ def _features(summary: FeatureSummary) -> Table:
     return Table(caption, columns, rows)
 
 
-def _items(summary: FeatureSummary) -> Table:
+def _items(summary: FeatureSummary, first: int = 0) -> Table:
     table = summary.items
     k = min(table.membership.shape[1], _LISTED)
     rows = tuple(
         (
-            table.name(i),
+            item_name(summary, i, first),
             f"{100 * table.share[i]:.1f}%",
             *(
                 f"{table.membership[i, j]:.2f}{'*' if table.allocation[i, j] else ''}"
@@ -464,10 +365,13 @@ def _items(summary: FeatureSummary) -> Table:
         f"{words(summary.draws.kind).probability} of membership in each feature (* in the "
         "estimate), and in none."
     )
-    columns = ("Item", "Share", *(f"Feature {j}" for j in range(k)), "None")
+    columns = ("Item", "Share", *(f"Feature {j + first}" for j in range(k)), "None")
     return Table(caption, columns, rows)
 
 
-def _diagnostics(summary: FeatureSummary) -> Table:
-    (table,) = summary.diagnostics._page().tables or [Table("", ("",), ())]
-    return Table("Convergence.", table.columns, table.rows)
+FeatureSummary._tables = {
+    "bounds": _bounds,
+    "features": _features,
+    "items": _items,
+    "diagnostics": diagnostics,
+}

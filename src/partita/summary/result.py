@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -36,6 +36,8 @@ from partita.losses.base import Loss
 from partita.posterior import Posterior
 from partita.search.clusters_curve import ClustersCurve
 from partita.search.result import PointEstimate
+from partita.summary import tables, text
+from partita.summary.tables import table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,12 +86,6 @@ CHEAP_CELLS = 30_000_000
 """Draws × items × (clusters of the estimate + 4), at most, for what is made without request: a
 short curve over numbers of clusters, the estimates of the chains."""
 
-LATE = {
-    "uncertainty of items and clusters": ("items", "clusters"),
-    "estimates under VI and Binder's loss": ("vi_estimate", "binder_estimate", "comparison"),
-}
-"""Parts that are made late where there was no time for them, and their attributes."""
-
 
 def recorded(loss: Loss, prob: float, wishes: Mapping[str, Any]) -> dict[str, Any]:
     """How a summary was made, without what cannot be stored."""
@@ -111,24 +107,85 @@ class AnySummary(Result):
     draws: Any
     estimate: Any
     ball: Any
+    counts: Any
     diagnostics: Diagnostics
+    representatives: Any
+    versions: Mapping[str, str]
     missing: tuple[str, ...]
 
-    _report: ClassVar[str] = "partita.report"
+    _tables: ClassVar[Mapping[str, Callable[..., Table | None]]]
+    """What makes each table, in the order in which they are shown."""
+    _called: ClassVar[str]
+    """What a draw is called in sentences."""
+    _decimals: ClassVar[int]
+    """Of a distance."""
 
     @property
     def sentence(self) -> str:
         """The sentence to write about the credible ball."""
-        raise NotImplementedError
+        return text.sentence(self)
 
     def _statements(self, first: int = 0) -> list[tuple[str, str]]:
         """What is said in brief: each statement with what it is about."""
         raise NotImplementedError
 
-    def __str__(self) -> str:
-        from partita.summary.text import screen
+    def _frames(self) -> dict[str, Any]:
+        """What has a frame, by name, and None for what was not made."""
+        raise NotImplementedError
 
-        return screen(self)
+    def __str__(self) -> str:
+        return text.screen(self)
+
+    def _in_full(self) -> dict[str, str]:
+        """Statements that :meth:`details` has in full, or beside the others."""
+        return {}
+
+    def details(self) -> str:
+        """Everything in words and tables, to print.
+
+        ``print(summary)`` is the short form. Each table is in :meth:`tables`, and with all its
+        rows and digits in :meth:`to_frame`.
+        """
+        return text.joined(text.details_lines(self, self._in_full()))
+
+    def tables(self) -> dict[str, Table]:
+        """The tables that details, notebook, LaTeX and report show, as text by name."""
+        found = {name: table(self, name) for name in self._tables}
+        return {name: shown for name, shown in found.items() if shown is not None}
+
+    def to_frame(self, table: str = "items", *, one_based: bool = False) -> pd.DataFrame:
+        """One of the tables as a pandas DataFrame.
+
+        Parameters
+        ----------
+        table : str, default "items"
+            "items", "bounds", "diagnostics" or "path"; of partitions also "clusters", "profiles",
+            "n_clusters", "sizes", "comparison", "curve" and "sensitivity", of feature allocations
+            "features" and "n_features".
+        one_based : bool, default False
+            Count clusters or features, and items without names, from 1, as R does, in the tables
+            that have them: "items", "clusters", "features" and "profiles".
+        """
+        tables = self._frames()
+        if table not in tables:
+            known = ", ".join(map(repr, tables))
+            raise UnknownNameError(
+                f"no table {table!r} in a {type(self).__name__}; expected one of {known}.",
+                argument="table",
+            )
+        if tables[table] is None:
+            why = "it; ask for it: summarize(draws, path=True), under a loss that has one"
+            if table == "profiles":
+                why = "data; give them: summarize(draws, data=...)"
+            if table == "sensitivity":
+                why = "it; ask for it: summarize(fit, sensitivity=True)"
+            raise InvalidInputError(
+                f"this summary has no {table}: it was made without {why}.", argument="table"
+            )
+        numbered = table in ("items", "clusters", "features", "profiles")
+        numbering = {"one_based": boolean(one_based, "one_based")} if numbered else {}
+        frame: pd.DataFrame = tables[table].to_frame(**numbering)
+        return frame
 
     @property
     def loss(self) -> Loss:
@@ -175,7 +232,7 @@ class AnySummary(Result):
     def to_html(self, path: PathLike, *, overwrite: bool = False) -> None:
         """Write a report as one HTML file that needs no network; needs the extra ``report``."""
         # Imported by name and only when called, so that nothing here loads a report.
-        import_module(self._report).write_report(self, path, overwrite=overwrite)
+        import_module("partita.report").write_report(self, path, overwrite=overwrite)
 
     @classmethod
     def load(cls, path: PathLike) -> Self:
@@ -278,6 +335,10 @@ class Summary(AnySummary):
     data_categories: tuple[int, ...] = ()
     missing: tuple[str, ...] = ()
 
+    _tables: ClassVar[Mapping[str, Callable[..., Table | None]]] = tables.TABLES
+    _called: ClassVar[str] = "clustering"
+    _decimals: ClassVar[int] = 2
+
     @property
     def rivals(self) -> Representatives | None:
         """Earlier name of ``representatives``."""
@@ -286,7 +347,7 @@ class Summary(AnySummary):
 
     def __getattr__(self, name: str) -> Any:
         """A part that there was no time for, made when it is asked for."""
-        part = next((part for part, names in LATE.items() if name in names), None)
+        part = next((part for part, names in text.LATE.items() if name in names), None)
         if part is None or part not in self.__dict__.get("missing", ()):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         from partita.summary.summarize import late
@@ -351,63 +412,24 @@ class Summary(AnySummary):
         return estimates_by_chain(draws, self.labels, self.loss, None, None)
 
     @property
-    def sentence(self) -> str:
-        """The sentence to write about the credible ball."""
-        from partita.summary.text import sentence
-
-        return sentence(self)
-
-    @property
     def how_many(self) -> str:
         """The statement on the number of clusters: in the draws, and what other numbers cost."""
-        from partita.summary.text import how_many
-
-        return how_many(self)
+        return text.how_many(self)
 
     def _statements(self, first: int = 0) -> list[tuple[str, str]]:
-        from partita.summary.text import statements
+        return text.statements_on_partitions(self, first)
 
-        return statements(self, first)
-
-    def details(self) -> str:
-        """Everything in words and tables, to print: bounds, clusters, items, losses, convergence.
-
-        ``print(summary)`` is the short form. Each table is in :meth:`tables`, and with all its
-        rows and digits in :meth:`to_frame`.
-        """
-        from partita.summary.text import details_lines, joined
-
-        return joined(details_lines(self))
-
-    def tables(self) -> dict[str, Table]:
-        """The tables that details, notebook, LaTeX and report show, as text by name."""
-        from partita.summary.tables import NAMES, table
-
-        found = {name: table(self, name) for name in NAMES}
-        return {name: shown for name, shown in found.items() if shown is not None}
+    def _in_full(self) -> dict[str, str]:
+        return text.details_of_partitions(self)
 
     def _repr_html_(self) -> str:
-        from partita.summary.text import card
-
         # Upwards by name and only when called, as in ``to_html``.
         picture = import_module("partita.plots._similarity").thumbnail
-        return card(
-            self, picture(self._posterior, self.labels, self.draws.n_draws * self.draws.n_items)
-        )
+        n_labels = self.draws.n_draws * self.draws.n_items
+        return text.card(self, picture(self._posterior, self.labels, n_labels))
 
-    def to_frame(self, table: str = "items", *, one_based: bool = False) -> pd.DataFrame:
-        """One of the tables as a pandas DataFrame.
-
-        Parameters
-        ----------
-        table : str, default "items"
-            "items", "clusters", "profiles", "bounds", "n_clusters", "sizes",
-            "diagnostics", "comparison", "path", "curve" or "sensitivity".
-        one_based : bool, default False
-            Count clusters, and items without names, from 1, as R does, in the tables that have
-            them: "items", "clusters" and "profiles".
-        """
-        tables: dict[str, Any] = {
+    def _frames(self) -> dict[str, Any]:
+        return {
             "items": self.items,
             "clusters": self.clusters,
             "profiles": self.profiles,
@@ -420,24 +442,6 @@ class Summary(AnySummary):
             "curve": self.curve,
             "sensitivity": self.sensitivity,
         }
-        if table not in tables:
-            known = ", ".join(repr(name) for name in tables)
-            raise UnknownNameError(
-                f"no table {table!r} in a summary; expected one of {known}.", argument="table"
-            )
-        if tables[table] is None:
-            why = "data; give them: summarize(draws, data=...)"
-            if table != "profiles":
-                why = "it; ask for it: summarize(draws, path=True), under a loss that has one"
-            if table == "sensitivity":
-                why = "it; ask for it: summarize(fit, sensitivity=True)"
-            raise InvalidInputError(
-                f"this summary has no {table}: it was made without {why}.", argument="table"
-            )
-        numbered = table in ("items", "clusters", "profiles")
-        numbering = {"one_based": boolean(one_based, "one_based")} if numbered else {}
-        frame: pd.DataFrame = tables[table].to_frame(**numbering)
-        return frame
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the draws and the data, as plain lists, numbers and strings.
@@ -445,23 +449,16 @@ class Summary(AnySummary):
         Values that are not finite become None, as JSON has no word for them; so does the table of
         ``items`` when it has more than five million cells.
         """
-        from partita.summary.tables import plain_summary
-
-        return plain_summary(self)
+        return tables.plain_summary(self)
 
     def to_latex(self) -> str:
         """Estimate, ball and clusters as a LaTeX table, which needs the package ``booktabs``."""
-        from partita.search.result import limit_in_words
-        from partita.summary.tables import clusters, latex
-
-        return latex(self, clusters(self), limit_in_words(self.estimate))
+        return tables.latex(self, tables.clusters(self))
 
     @property
     def methods(self) -> str:
         """A paragraph for the methods section, with versions and references."""
-        from partita.summary.tables import methods
-
-        return methods(self)
+        return tables.methods(self)
 
     def plot(
         self, *, fit: Fit | None = None, axes: Sequence[Axes] | NDArray[Any] | None = None

@@ -55,13 +55,13 @@ from partita.search.result import PointEstimate, constraints_in_words
 from partita.search.task import Clock
 from partita.summary.result import (
     CHEAP_CELLS,
-    LATE,
     AnySummary,
     LossComparison,
     Summary,
     recorded,
     versions_used,
 )
+from partita.summary.text import LATE
 
 if TYPE_CHECKING:
     from partita.representative.representatives import Representatives

@@ -45,6 +45,9 @@ CLUSTERS = 50
 _ITEMS = 10
 """Items that a table lists, from the least certain on."""
 
+_PROFILES = 200
+"""Rows of the table of profiles."""
+
 
 def clusters(summary: Summary, first: int = 0) -> Table:
     """How certain each cluster of the estimate is, from the largest on."""
@@ -93,7 +96,7 @@ def items(summary: Summary, first: int = 0) -> Table:
     return Table(caption, columns, rows)
 
 
-def item_name(summary: Summary, item: int, first: int = 0) -> str:
+def item_name(summary: AnySummary, item: int, first: int = 0) -> str:
     """An item by its name, or by its number."""
     names = summary.draws.item_names
     return str(item + first) if names is None else names[item]
@@ -115,6 +118,42 @@ def bounds(summary: Summary) -> Table:
     caption = f"Bounds of the {percent(ball.prob)} {said.ball}: the extremes inside."
     distance = f"Distance ({ball.loss.unit})" if ball.loss.unit else "Distance"
     return Table(caption, ("Bound", "Clusters", distance, "Partitions that tie"), rows)
+
+
+def profiles(summary: Summary) -> Table | None:
+    """One row per cluster, column and parameter; None without data."""
+    found = summary.profiles
+    if found is None:
+        return None
+
+    def interval(low: float, high: float) -> str:
+        return f"{low:.4g} to {high:.4g}" if math.isfinite(low) and math.isfinite(high) else "–"
+
+    modelled = bool(np.isfinite(found.given_low).any())  # without a model there are no intervals
+    rows = tuple(
+        (
+            str(found.cluster[r]),
+            found.column[r],
+            found.parameter[r],
+            f"{found.given[r]:.4g}",
+            *([interval(found.given_low[r], found.given_high[r])] if modelled else []),
+            f"{found.averaged[r]:.4g}",
+            interval(found.averaged_low[r], found.averaged_high[r]),
+        )
+        for r in range(min(len(found), _PROFILES))
+    )
+    level = f"{100 * found.prob:g}%"
+    caption = (
+        "What each cluster is like: given the partition, and averaged over the clusters that its "
+        f"items have in {counted(found.n_draws, words(found.kind).draw)}, which includes the "
+        "uncertainty of the clustering."
+    )
+    if len(found) > _PROFILES:
+        caption += f" The first {_PROFILES} of {len(found):,} rows."
+    columns = ["Cluster", "Column", "Parameter", "Given", "Averaged", f"{level} interval"]
+    if modelled:
+        columns.insert(4, f"{level} interval")
+    return Table(caption, tuple(columns), rows)
 
 
 def comparison(summary: Summary) -> Table:
@@ -145,25 +184,10 @@ def chains(summary: Summary) -> Table | None:
     return None if found is None else found.table()
 
 
-def diagnostics(summary: Summary) -> Table | None:
+def diagnostics(summary: AnySummary) -> Table | None:
     """Convergence of each functional; None of an ensemble."""
     found = summary.diagnostics
-    if not found.names:
-        return None
-    rows = tuple(
-        (
-            title_of(name),
-            number(found.mean[j]),
-            number(found.sd[j]),
-            number(found.mcse[j], 2),
-            _whole(found.ess_bulk[j]),
-            _whole(found.ess_tail[j]),
-            f"{found.rhat[j]:.3f}" if math.isfinite(found.rhat[j]) else "–",
-        )
-        for j, name in enumerate(found.names)
-    )
-    columns = ("Quantity", "Mean", "SD", "MCSE", "Bulk ESS", "Tail ESS", "R-hat")
-    return Table("Quantities that do not depend on labels, and their convergence.", columns, rows)
+    return found.table([title_of(name) for name in found.names]) if found.names else None
 
 
 def curve(summary: Summary) -> Table | None:
@@ -271,57 +295,25 @@ def versions(summary: Summary) -> Table:
     return mapping("Versions", ("Software", "Version"), summary.versions)
 
 
-_NUMBERED: dict[str, Callable[[Summary, int], Table]] = {"clusters": clusters, "items": items}
-_TABLES: dict[str, Callable[[Summary], Table | None]] = {
-    **{
-        "bounds": bounds,
-        "comparison": comparison,
-        "curve": curve,
-        "path": path,
-        "sensitivity": sensitivity,
-        "representatives": representatives,
-    },
-    **{
-        "chains": chains,
-        "diagnostics": diagnostics,
-        "starts": starts,
-        "settings": settings,
-        "versions": versions,
-    },
+TABLES: dict[str, Callable[..., Table | None]] = {
+    made.__name__: made
+    for made in (
+        *(bounds, clusters, items, profiles, comparison, curve, path, sensitivity),
+        *(representatives, chains, diagnostics, starts, settings, versions),
+    )
 }
-
-NAMES = (
-    *(
-        "bounds",
-        "clusters",
-        "items",
-        "comparison",
-        "curve",
-        "path",
-        "sensitivity",
-        "representatives",
-        "chains",
-        "diagnostics",
-    ),
-    *("starts", "settings", "versions"),
-)
-"""Every table of a summary, in the order in which they are shown."""
+"""What makes each table of a summary of partitions, in the order in which they are shown."""
 
 
-def table(summary: Summary, name: str, first: int = 0) -> Table | None:
-    """A table by name; None where the summary has none. Clusters and items count from first."""
-    if name in _NUMBERED:
-        return _NUMBERED[name](summary, first)
-    return _TABLES[name](summary)
+def table(summary: AnySummary, name: str, first: int = 0) -> Table | None:
+    """A table by name; None where the summary has none. Parts and items count from first."""
+    numbered = {"first": first} if name in ("clusters", "features", "items") else {}
+    return summary._tables[name](summary, **numbered)
 
 
 def number(value: float, digits: int = 4) -> str:
     """A number of a table; a dash where there is none."""
     return f"{value:.{digits}g}" if math.isfinite(value) else "–"
-
-
-def _whole(value: float) -> str:
-    return f"{value:,.0f}" if math.isfinite(value) else "–"
 
 
 _SEVERAL = ("labels", "weights", "distance", "expected_loss", "radius", "chains", "chain_names")
@@ -441,7 +433,7 @@ _TILTED = (
 )
 
 
-def latex(summary: AnySummary, table: Table, proof: str) -> str:
+def latex(summary: AnySummary, table: Table) -> str:
     """Estimate and ball as one table above another; needs the package ``booktabs``."""
     found, ball, part = summary.estimate, summary.ball, summary.draws.part_name
     said, number_of = words(summary.draws.kind), attrgetter(f"n_{part}s")
@@ -455,9 +447,9 @@ def latex(summary: AnySummary, table: Table, proof: str) -> str:
     }
     if found.lower_bound is not None:
         facts["Proven lower bound"] = amount(found.lower_bound, found.loss)
-    facts["Proof"] = proof
-    if constraints := getattr(found, "constraints", ()):
-        facts["Constraint"] = in_list(constraints)
+    facts["Proof"] = limit_in_words(found)
+    if found.constraints:
+        facts["Constraint"] = in_list(found.constraints)
     facts[f"Radius of the {percent(ball.prob)} {said.ball}"] = amount(ball.radius, ball.loss)
     for name, bound in ball.bounds.items():
         number = counts(number_of(bound)[:5].tolist(), part)

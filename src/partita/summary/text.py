@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterable, Mapping
 from html import escape
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -27,15 +28,13 @@ from partita.draws import Draws
 from partita.scan import is_remote
 from partita.search.clusters_curve import NEAR
 from partita.search.result import constraints_of, found_by, limit_in_words
-from partita.summary.result import LATE
 from partita.summary.tables import item_name, table
 
 if TYPE_CHECKING:
     from partita.draws import AnyDraws
     from partita.kernels.arrays import Ints
     from partita.samplers.sensitivity import PriorSensitivity
-    from partita.search.result import PointEstimate
-    from partita.summary.features import FeatureSummary
+    from partita.search.result import Estimate
     from partita.summary.result import AnySummary, Summary
 
 WIDTH = 80
@@ -48,11 +47,14 @@ _LISTED = 5
 """Undecided items that are named."""
 _LOOKED = 5_000_000_000
 """Cells of draws that a count of undecided items may look at."""
-_IN_DETAIL = (
-    *("bounds", "clusters", "items", "comparison", "curve", "path", "sensitivity"),
-    *("chains", "diagnostics"),
-)
-"""Tables of the details; the report has more."""
+_ONLY_REPORTED = ("profiles", "representatives", "starts", "settings", "versions")
+"""Tables that the report has and the details do not."""
+
+LATE = {
+    "uncertainty of items and clusters": ("items", "clusters"),
+    "estimates under VI and Binder's loss": ("vi_estimate", "binder_estimate", "comparison"),
+}
+"""Parts of a summary that are made late where there was no time for them, and their attributes."""
 
 _SENTENCE = "border-left:4px solid #0072B2;padding:4px 12px;margin:8px 0"
 _PICTURE = "width:200px;image-rendering:pixelated;border:1px solid #999"
@@ -70,25 +72,28 @@ class Line(NamedTuple):
 # ---------------------------------------------------------------- what is said
 
 
-def sentence(summary: Summary) -> str:
+def sentence(summary: AnySummary) -> str:
     """The statement that the credible ball supports."""
     ball, said = summary.ball, words(summary.draws.kind)
     # Of runs, the share that lies inside, which may be more than was asked for.
     level = ball.prob if summary.draws.kind == "posterior" else ball.coverage
-    clusters = f"{counted(summary.n_clusters, 'cluster')} ({_sizes(summary)})"
+    lies, equals = (
+        phrase.format(percent(level)).replace("clustering", summary._called)
+        for phrase in (said.lies, said.equals)
+    )
+    estimate = f"the estimate of {_sized(summary, '{} ({})')}"
     if ball.radius == 0.0:
-        return f"{said.equals.format(percent(level))} the estimate of {clusters}."
+        return f"{equals} {estimate}."
     return (
-        f"{said.lies.format(percent(level))} within "
-        f"{in_unit(brief(ball.radius), ball.loss.unit)} of the estimate of {clusters}, "
-        f"measured by {ball.loss.title}; "
+        f"{lies} within {in_unit(brief(ball.radius, summary._decimals), ball.loss.unit)} of "
+        f"{estimate}, measured by {ball.loss.title}; "
         f"the {said.draws} inside this ball have {_inside(summary)}."
     )
 
 
 def how_many(summary: Summary) -> str:
     """How many clusters: what the draws have, what other numbers cost, and at which prices."""
-    parts = [_in_draws(summary)]
+    parts = [in_draws(summary)]
     if summary.curve is not None:
         parts.append(summary.curve.sentence)
     parts.append(_fewest(summary).strip())
@@ -100,25 +105,33 @@ def how_many(summary: Summary) -> str:
     return " ".join(filter(None, parts))
 
 
-def statements(summary: Summary, first: int = 0) -> list[tuple[str, str]]:
-    """What a summary says in brief: each statement with what it is about."""
+def statements(summary: AnySummary) -> list[tuple[str, str]]:
+    """What summaries of both kinds say in brief: each statement with what it is about."""
     found, ball, said = summary.estimate, summary.ball, words(summary.draws.kind)
     loss = in_unit(f"{found.expected_loss:#.4g}", found.loss.unit)
+    # Where distances are whole an error of 0 would only say that they are.
     error = f" ± {ball.radius_mcse:.2g}" if ball.radius_mcse > 0.0 else ""
-    radius = in_unit(brief(ball.radius) + error, ball.loss.unit)
+    radius = in_unit(brief(ball.radius, summary._decimals) + error, ball.loss.unit)
     metric = ""
     if ball.loss != summary.loss:
         metric = f" of {ball.loss.title} ({summary.loss.title} is not a metric)"
     best = f" (the best{constraints_of(found)})" if found.constraints else ""
-    told = [
-        ("Estimate", f"{counted(found.n_clusters, 'cluster')} of {_sizes(summary)}{best}"),
+    return [
+        ("Estimate", f"{_sized(summary, '{} of {}')}{best}"),
         (f"{said.expected.capitalize()} {found.loss.title}", f"{loss}, {_how_good(found)}"),
-        ("How many clusters", _how_many_in_brief(summary)),
+        (f"How many {summary.draws.part_name}s", _number_in_draws(summary)),
         (
             f"{percent(ball.prob)} {said.ball}",
             f"radius {radius}{metric}; {said.draws} inside have {_inside(summary)}",
         ),
     ]
+
+
+def statements_on_partitions(summary: Summary, first: int = 0) -> list[tuple[str, str]]:
+    """What a summary of partitions says in brief."""
+    told = statements(summary)
+    label, number = told[2]
+    told[2] = label, f"{number}{_next_best(summary)}.{_fewest(summary)}{_prices(summary)}"
     if "items" not in _late(summary):
         told.append(_certainty(summary, first))
     if summary.sensitivity is not None:
@@ -126,34 +139,50 @@ def statements(summary: Summary, first: int = 0) -> list[tuple[str, str]]:
     return told
 
 
-def _how_good(found: PointEstimate) -> str:
+def _inside(summary: AnySummary) -> str:
+    """How many clusters or features the draws inside the ball have."""
+    ball, part = summary.ball, summary.draws.part_name
+    few, many = (getattr(bound, f"n_{part}s") for bound in (ball.upper, ball.lower))
+    return span(int(few.min()), int(many.max()), part)
+
+
+def _number(summary: AnySummary) -> str:
+    return counted(summary.estimate._sizes.size, summary.draws.part_name)
+
+
+def _sized(summary: AnySummary, form: str) -> str:
+    sizes = summary.estimate._sizes.tolist()
+    none = f"no {summary.draws.part_name}"
+    return form.format(_number(summary), of_sizes(sizes)) if sizes else none
+
+
+def _how_good(found: Estimate) -> str:
     """What is proven of an estimate, how it was searched for, and whether others are as good."""
     text = limit_in_words(found)
     if not found.is_proven_optimal:
         text += f"; {found_by(found)} found none better"
     if len(found.ties):
-        text += f"; {counted(len(found.ties), 'other partition')} at the same loss"
+        text += f"; {counted(len(found.ties), f'other {found._point}')} at the same loss"
     return text
 
 
-def _how_many_in_brief(summary: Summary) -> str:
-    """How often the draws have the estimate's number and others, and what the next best costs."""
-    counts, said, k = summary.counts, words(summary.draws.kind), summary.n_clusters
+def _number_in_draws(summary: AnySummary) -> str:
+    """How often the draws have the estimate's number and others."""
+    counts, said, k = summary.counts, words(summary.draws.kind), summary.estimate._sizes.size
     found = dict(zip(counts.values.tolist(), counts.probabilities.tolist(), strict=True))
     if len(found) == 1 and k in found:
-        text = f"{k:,} in all {said.draws}"
-    else:
-        text = (
-            f"{k:,} in {share(found[k])} {said.of_all}"
-            if k in found
-            else f"{k:,} in no {said.draw}"
-        )
-        if counts.mode != k:
-            text += f", {counts.mode:,} in {share(found[counts.mode])} (most frequent)"
-        low, high = counts.interval(summary.prob)
-        if low < high:
-            text += f", {low:,} to {high:,} in at least {percent(summary.prob)}"
-    return f"{text}{_next_best(summary)}.{_fewest(summary)}{_prices(summary)}"
+        return f"{k:,} in all {said.draws}"
+    if len(found) == 1:
+        return f"{k:,} in no {said.draw}: all have {counts.mode:,}"
+    text = f"{k:,} in no {said.draw}"
+    if k in found:
+        text = f"{k:,} in {share(found[k])} {said.of_all}"
+    if counts.mode != k:
+        text += f", {counts.mode:,} in {share(found[counts.mode])} (most frequent)"
+    low, high = counts.interval(summary.prob)
+    if low < high:
+        text += f", {low:,} to {high:,} in at least {percent(summary.prob)}"
+    return text
 
 
 def _other_priors(found: PriorSensitivity) -> str:
@@ -218,17 +247,17 @@ def weights_in_words(draws: AnyDraws) -> str:
     return f"tilted (not the posterior; effectively {draws.n_effective:,.0f})"
 
 
-def _in_draws(summary: Summary) -> str:
-    """The number of the estimate, and how often the draws have it and others."""
-    counts, said = summary.counts, words(summary.draws.kind)
+def in_draws(summary: AnySummary) -> str:
+    """The number of the estimate, and how often the draws have it and others, in a sentence."""
+    counts, said, k = summary.counts, words(summary.draws.kind), summary.estimate._sizes.size
     found = dict(zip(counts.values.tolist(), counts.probabilities.tolist(), strict=True))
-    mine, top = found.get(summary.n_clusters, 0.0), float(counts.probabilities.max())
-    text = f"The estimate has {counted(summary.n_clusters, 'cluster')}"
+    mine, top = found.get(k, 0.0), float(counts.probabilities.max())
+    text = f"The estimate has {_number(summary)}"
     if len(found) == 1 and mine > 0.0:
         return f"{text}, as do all {said.draws}."
     text += f", as do {share(mine)} {said.of_all}" if mine else f", which no {said.draw} has"
     others = []
-    if counts.mode != summary.n_clusters:
+    if counts.mode != k:
         others.append(f"the most frequent number is {counts.mode:,} ({share(top)})")
     low, high = counts.interval(summary.prob)
     if low < high:
@@ -326,16 +355,7 @@ def convergence(summary: AnySummary) -> str:
     return ", ".join(parts) or "not known"
 
 
-def _inside(summary: Summary) -> str:
-    ball = summary.ball
-    return span(int(ball.upper.n_clusters.min()), int(ball.lower.n_clusters.max()), "cluster")
-
-
-def _sizes(summary: Summary) -> str:
-    return of_sizes(np.bincount(summary.labels).tolist())
-
-
-def _late(summary: Summary) -> list[str]:
+def _late(summary: AnySummary) -> list[str]:
     """Attributes that a summary was made without."""
     return [name for part in summary.missing for name in LATE.get(part, ())]
 
@@ -384,32 +404,43 @@ def _disagreement(summary: AnySummary, width: int) -> list[Line]:
     ]
 
 
-def details_lines(summary: Summary, width: int = WIDTH, *, first: int = 0) -> list[Line]:
-    """Everything that the screen says, and the tables behind it."""
+def details_lines(
+    summary: AnySummary, full: Mapping[str, str], width: int = WIDTH, *, first: int = 0
+) -> list[Line]:
+    """Everything that the screen says, some of it in ``full``, and the tables behind it."""
     width = max(width, _NARROWEST)
     lines = wrapped("", f"{origin(summary)}; partita {summary.versions['partita']}", width)
     lines.append(Line("=" * width, "rule"))
-    full = {"How many clusters": how_many(summary) + _duration(summary)}
-    if summary.sensitivity is not None:
-        full["Another prior"] = summary.sensitivity.sentence
-    for label, text in statements(summary, first):
-        lines += wrapped(f"{label}: ", full.get(label, text), width)
-    if summary.core is not None:
-        lines += wrapped("Core: ", summary.core.sentence, width)
+    told = {**dict(summary._statements(first)), **full}
     if summary.diagnostics.names:
-        lines += wrapped("Convergence: ", convergence(summary), width)
+        told["Convergence"] = convergence(summary)
+    for label, text in told.items():
+        lines += wrapped(f"{label}: ", text, width)
     lines += warning_lines(summary, width)
     for note in summary.diagnostics.notes:
         lines += wrapped("  ", note, width)
-    late = _late(summary)
-    for name in _IN_DETAIL:
-        found = None if name in late else table(summary, name, first)
-        if found is not None:
-            lines += [Line(""), *table_lines(found, width)]
-    return [*lines, Line(""), *wrapped(f"{lead_of(summary)}: ", sentence(summary), width)]
+    for name in summary._tables:
+        if name not in (*_ONLY_REPORTED, *_late(summary)):
+            found = table(summary, name, first)
+            lines += [] if found is None else [Line(""), *table_lines(found, width)]
+    return [*lines, Line(""), *wrapped(f"{lead_of(summary)}: ", summary.sentence, width)]
 
 
-def warning_lines(summary: Summary | FeatureSummary, width: int) -> list[Line]:
+def details_of_partitions(summary: Summary) -> dict[str, str]:
+    """Statements that the details have in full."""
+    parts = (part for part in (summary.curve, summary.path) if part is not None)
+    seconds = sum(part.seconds for part in parts)
+    # Less is not worth a word, and differs from run to run.
+    took = f" ({seconds:.0f} s)" if seconds >= _SHOWN_SECONDS else ""
+    full = {"How many clusters": how_many(summary) + took}
+    if summary.sensitivity is not None:
+        full["Another prior"] = summary.sensitivity.sentence
+    if summary.core is not None:
+        full["Core"] = summary.core.sentence
+    return full
+
+
+def warning_lines(summary: AnySummary, width: int) -> list[Line]:
     """The warnings, and what the chains hold where they disagree."""
     found = warnings_of(summary)
     if summary.representatives is not None:
@@ -417,12 +448,6 @@ def warning_lines(summary: Summary | FeatureSummary, width: int) -> list[Line]:
 
         found.append(representatives_in_words(summary.representatives))
     return [line for warning in found for line in wrapped(WARNS, warning, width)]
-
-
-def _duration(summary: Summary) -> str:
-    seconds = sum(part.seconds for part in (summary.curve, summary.path) if part is not None)
-    # Less is not worth a word, and differs from run to run.
-    return f" ({seconds:.0f} s)" if seconds >= _SHOWN_SECONDS else ""
 
 
 def table_lines(table: Table, width: int) -> list[Line]:
@@ -464,15 +489,16 @@ def wrapped(lead: str, text: str, width: int) -> list[Line]:
 # ---------------------------------------------------------------- in a notebook
 
 
-def card(summary: Summary, picture: str | None) -> str:
-    """The same as a small page, with the similarity as a picture."""
-    title = html.title(f"Clustering: {origin(summary)}")
+def card(summary: AnySummary, picture: str | None, tables: Iterable[Table] = ()) -> str:
+    """The same as a small page, with the similarity as a picture, or with tables."""
+    title = html.title(f"{summary._called.capitalize()}: {origin(summary)}")
     if summary.diagnostics.chains_disagree:
         return title + html.warning(_DISAGREE) + html.note(_INSTEAD)
     warned = "".join(map(html.warning, warnings_of(summary)))
-    lead, text = lead_of(summary), escape(sentence(summary))
+    lead, text = lead_of(summary), escape(summary.sentence)
     written = f"<div style='{_SENTENCE}'>{lead}: {text}</div>"
     image = "" if picture is None else f"<img style='{_PICTURE}' alt='similarity' src='{picture}'>"
-    said = f"<div style='max-width:44em'>{html.facts(statements(summary))}{written}</div>"
+    said = f"<div style='max-width:44em'>{html.facts(summary._statements())}{written}</div>"
+    shown = "".join(html.table(found.columns, found.rows, found.caption) for found in tables)
     flow = "display:flex;flex-wrap:wrap;gap:24px;align-items:flex-start"
-    return f"{title}{warned}<div style='{flow}'>{said}{image}</div>"
+    return f"{title}{warned}<div style='{flow}'>{said}{image}</div>{shown}"
