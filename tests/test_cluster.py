@@ -155,7 +155,7 @@ def test_workers_read_files(name, stored, client, as_if_large):
 
 
 def test_a_pattern_names_chains_in_the_order_of_their_numbers(stored, client, as_if_large):
-    with pytest.raises(pt.PartitaError, match="no file fits"):
+    with pytest.raises(pt.PartitaError, match="no file matches"):
         pt.read_draws(stored / "chain-*.npy")
     here = pt.read_draws(stored / "part-[0-9]*.npy")
     assert here == pt.read_draws([stored / f"part-{number}.npy" for number in (1, 2, 10)])

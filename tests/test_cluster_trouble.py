@@ -136,10 +136,10 @@ def test_a_scheduler_that_goes_away_is_said(scheduler, as_if_large):
             remote = on_workers(other)
         with (
             happening(other, 5, process.kill),
-            pytest.raises(pt.errors.ClusterError, match="read them anew"),
+            pytest.raises(pt.errors.ClusterError, match="read them once more"),
         ):
             in_time(other, lambda: pt.expected_loss(TRUTH, remote))
-        with pytest.raises(pt.errors.ClusterError, match="read them anew"):
+        with pytest.raises(pt.errors.ClusterError, match="read them once more"):
             pt.expected_loss(TRUTH, remote)
 
 

@@ -36,6 +36,16 @@ def test_the_public_names_are_those_that_are_listed():
         _ = pt.nonsense
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["anndata", "arviz", "datasets", "lattice", "plots", "results", "sklearn", "testing"],
+)
+def test_completion_of_a_submodule_offers_public_names_only(name):
+    module = getattr(pt, name)
+    shown = [entry for entry in dir(module) if not entry.startswith("__")]
+    assert shown == sorted(module.__all__)
+
+
 def test_names_that_moved_work_with_a_warning():
     with pytest.warns(DeprecationWarning, match=r"partita\.results\.CredibleBall"):
         assert pt.CredibleBall is pt.results.CredibleBall

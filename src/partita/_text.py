@@ -20,9 +20,18 @@ def counted(number: int, noun: str) -> str:
 
 
 def counts(numbers: Sequence[int], noun: str) -> str:
-    """Several numbers before their noun: 2, 3 clusters; 1 cluster."""
+    """Several numbers before their noun, equal ones once.
+
+    Examples
+    --------
+    >>> from partita._text import counts
+    >>> counts([2, 3], "cluster"), counts([2, 2], "cluster"), counts([1], "cluster")
+    ('2, 3 clusters', '2 clusters', '1 cluster')
+    """
+    if len(set(numbers)) == 1:
+        return counted(numbers[0], noun)
     listed = ", ".join(f"{number:,}" for number in numbers)
-    return f"{listed} {noun}{'' if len(numbers) == 1 and numbers[0] == 1 else 's'}"
+    return f"{listed} {noun}s"
 
 
 def span(low: int, high: int, noun: str) -> str:
@@ -111,8 +120,17 @@ def above_minimum(gap: float) -> str:
 
 
 def share(part: float) -> str:
-    """A share as a percentage of at most two digits."""
-    return "under 1%" if 0.0 < part < 0.01 else f"{100 * part:.0f}%"
+    """A share as a whole percentage; only all of it is 100%, and only none is 0%.
+
+    Examples
+    --------
+    >>> from partita._text import share
+    >>> share(0.004), share(0.123), share(0.9995), share(1.0)
+    ('under 1%', '12%', 'over 99%', '100%')
+    """
+    if 0.0 < part < 0.01:
+        return "under 1%"
+    return "over 99%" if 0.995 <= part < 1.0 - 1e-9 else f"{100 * part:.0f}%"
 
 
 def brief(value: float, decimals: int = 2) -> str:

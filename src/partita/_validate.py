@@ -312,8 +312,7 @@ def refuse_views(
     if isinstance(obj, (list, tuple)):
         if axes == 0:
             raise error(
-                f"{what} came as lists nested too deep; expected an array or lists of lists, "
-                "shape (draw, item) or (chain, draw, item)."
+                f"{what} came as lists nested too deeply; expected an array, or lists of lists."
             )
         if not set(map(type, obj)) <= _CELLS:
             for part in obj:

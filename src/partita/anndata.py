@@ -27,6 +27,11 @@ from partita.summary.summarize import summarize as summary_of
 
 __all__ = ["attach", "by_run", "summarize"]
 
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 _PATH = ("n_clusters", "breakpoints", "splitting", "merging", "low", "high", "seconds")
 _CURVE = (
     *("k", "expected_loss", "excess", "percent", "standard_error", "distance"),
@@ -58,6 +63,8 @@ def uns_of(summary: Summary) -> dict[str, Any]:
     found_out: dict[str, Any] = {}
     if summary.path is not None:
         found_out["price_path"] = fields_of(summary.path, *_PATH)
+        if summary.path.limits:
+            found_out["price_path"]["limits"] = np.array(summary.path.limits, object)
     if summary.curve is not None:
         found_out["clusters_curve"] = fields_of(summary.curve, *_CURVE)
     if summary.core is not None:
@@ -65,6 +72,8 @@ def uns_of(summary: Summary) -> dict[str, Any]:
             **fields_of(summary.core, *_CORE),
             "search": "short: partita.credible_core(draws, estimate=labels) may find more items",
         }
+    if summary.missing:
+        found_out["missing"] = np.array(summary.missing, object)
     if checks.names:
         found_out["diagnostics"] = {
             "rhat": dict(zip(checks.names, checks.rhat.tolist(), strict=True)),
@@ -423,9 +432,11 @@ def _draws_of_cells(adata: Any, given: Any, noise: NoiseRule | None, kind: Kind 
         return as_draws(labels, noise=noise, kind=kind or "ensemble")
     if isinstance(given, str) and not os.path.exists(given):
         keys = ", ".join(repr(key) for key in adata.obsm) or "none"
+        begin = [name for name in adata.obs if str(name).startswith(given)]
+        hint = f" For the {len(begin):,} columns that begin so: draws={given + '*'!r}."
         raise InvalidInputError(
             f"draws={given!r} is neither a key of adata.obsm ({keys}), nor a pattern for columns "
-            "of adata.obs, nor a file."
+            f"of adata.obs, nor a file.{hint if begin else ''}"
         )
     clean = as_draws(given, noise=noise, kind=kind)
     if clean.n_items != adata.n_obs:

@@ -19,6 +19,10 @@ from partita.summary.result import Summary
 __all__ = ["attach", "to_dataset"]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def attach(
     data: Tree,
     summary: Summary,

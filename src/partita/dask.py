@@ -149,7 +149,7 @@ def explained(client: Any) -> Iterator[None]:
         raise ClusterError(
             f"the Dask scheduler at {client_address(client)} went away, dropped the work or was "
             f"left ({type(error).__name__}). Draws that lived on its workers are lost; connect "
-            "again and read them anew."
+            "again and read them once more."
         ) from error
 
 

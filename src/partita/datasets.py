@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = ["FourNormals", "OverlappingFeatures", "four_normals", "galaxies", "overlapping_features"]
 
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 _SIGNS = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
 _DEVIATIONS = {1: (1.0, 1.0, 1.0, 1.0), 2: (1.0, 1.5, 0.5, 1.0)}
 """By example; components in the first, fourth, second and third quadrant, as in the paper's sum."""

@@ -219,8 +219,8 @@ def _refuse_unexplained(values: NDArray[Any], numbers: Ints, what: str, first_dr
         f"{what} hold −1 beside non-negative labels (first at {where}). DBSCAN and HDBSCAN mark "
         "noise so, but a partition must place every item: say what it means with "
         f"noise=(-1, 'singletons') (each such item is alone) or "
-        f"noise=(-1, 'cluster') (they form one cluster). If −1 stands for "
-        "items of which nothing is said, see PartialPartition."
+        f"noise=(-1, 'cluster') (they form one cluster). If −1 marks "
+        "items whose cluster is left open, see pt.lattice.PartialPartition."
     )
 
 
@@ -342,8 +342,8 @@ def _canonical_rows(values: NDArray[Any], n_items: int | None, what: str) -> Lab
         )
     if n_items is not None and values.shape[1] != n_items:
         raise InvalidLabelsError(
-            f"{what} have {values.shape[1]} items, but {n_items} were expected. "
-            "Labels run over items: one per column of the draws."
+            f"{what}: labels of {values.shape[1]} items, but {n_items} were expected. All "
+            "partitions must be of the same items."
         )
     out = np.empty(values.shape, np.int32)
     first_appearance(whole_labels(values, what), out)

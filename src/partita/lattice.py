@@ -33,6 +33,11 @@ __all__ = [
     "stirling_number",
 ]
 
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 NOT_STATED = -1
 """Label of the items a partial partition says nothing about."""
 

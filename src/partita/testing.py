@@ -29,6 +29,11 @@ from partita.similarity_matrix import similarity
 
 __all__ = ["check_kernel", "check_loss", "check_prior"]
 
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 FALSE_ALARM = 1e-5
 """Probability with which a correct sampler fails a check; seeds are fixed, so it is drawn once."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import anndata
 import numpy as np
 import pandas as pd
@@ -228,3 +230,21 @@ def test_a_part_of_the_path_is_kept_in_a_file(adata, labels, tmp_path):
     adata.write_h5ad(tmp_path / "part.h5ad")
     kept = anndata.read_h5ad(tmp_path / "part.h5ad").uns["partita"]
     assert kept["params"]["path"].tolist() == [0.8, 1.2]
+
+
+def test_names_that_begin_columns_are_told_the_pattern():
+    adata = anndata.AnnData(np.zeros((4, 2), np.float32))
+    for seed in range(3):
+        adata.obs[f"leiden_{seed}"] = ["0", "0", "1", "1"]
+    with pytest.raises(InvalidInputError, match=r"draws='leiden_\*'"):
+        pt.anndata.summarize(adata, draws="leiden_")
+
+
+def test_a_path_that_was_cut_short_says_so_in_the_object(adata, labels, tmp_path):
+    path = pt.price_path(labels, time_limit=1e-6)
+    assert path.limits
+    summary = dataclasses.replace(pt.summarize(labels, bound=None), path=path)
+    pt.anndata.attach(adata, summary)
+    adata.write_h5ad(tmp_path / "cut.h5ad")
+    again = anndata.read_h5ad(tmp_path / "cut.h5ad")
+    assert list(again.uns["partita"]["price_path"]["limits"]) == list(path.limits)

@@ -187,13 +187,13 @@ def test_unknown_loss(loss):
 
 
 def test_wrong_lengths():
-    with refuse("b have 3 items, but 4 were expected"):
+    with refuse("b: labels of 3 items, but 4 were expected"):
         pt.distance([0, 0, 1, 1], [0, 0, 1])
     with refuse("A has 4 items and B has 3"):
         pt.pairwise_distances(DRAWS, [[0, 0, 1]])
-    with refuse("candidates have 3 items, but 4 were expected"):
+    with refuse("candidates: labels of 3 items, but 4 were expected"):
         pt.expected_loss([0, 0, 1], DRAWS)
-    with refuse("candidates have 3 items, but 4 were expected"):
+    with refuse("candidates: labels of 3 items, but 4 were expected"):
         pt.expected_loss([0, 0, 1], loss="binder", similarity=MATRIX)
 
 

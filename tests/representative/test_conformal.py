@@ -97,7 +97,7 @@ def test_thinning_is_said():
         chain.append(labels)
     p = pt.p_value(chain, labels)
     assert p.n_draws < 300
-    assert "their effective number" in p.drawn
+    assert "as they are correlated" in p.drawn
     assert pt.p_value(chain, labels, max_draws=20).n_draws <= 20
     weighted = pt.Draws(chain, weights=rng.gamma(1.0, size=600) + 0.01)
     kish = 1.0 / np.square(weighted.probabilities).sum()

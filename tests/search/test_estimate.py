@@ -227,7 +227,7 @@ def test_ctrl_c_returns_the_best_so_far():
 REFUSED = [
     ({"method": "anneal"}, UnknownNameError, "unknown method 'anneal'; expected one of 'auto'"),
     ({"bound": "loose"}, UnknownNameError, "expected 'auto', 'fast', 'tight' or None"),
-    ({"starts": [[0, 1]]}, InvalidLabelsError, "starts have 2 items, but 6 were expected"),
+    ({"starts": [[0, 1]]}, InvalidLabelsError, "starts: labels of 2 items, but 6 were expected"),
     ({"max_clusters": 7}, InvalidInputError, "only 6 items"),
     ({"max_clusters": 1, "starts": [0, 1, 1, 1, 1, 1]}, InvalidInputError, "more than"),
     ({"neighbours": 0}, InvalidInputError, "neighbours=0"),

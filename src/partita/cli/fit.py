@@ -107,17 +107,19 @@ Examples:
 @options.text(
     "--concentration",
     "A|S,R",
-    "Of dp and py: a number, or shape and rate of its gamma prior. Default: 1,1.",
+    "For dp and py: a number, or shape and rate of its gamma prior. Default: 1,1.",
 )
-@options.text("--discount", "D", "Of py, in [0, 1). Default: 0.25.", type=float)
-@options.text("--mean-components", "M", "Of mfm: expected components. Default: 5.", type=float)
-@options.whole("--components", "Of mfm: exactly K components.", "K")
+@options.text("--discount", "D", "For py, in [0, 1). Default: 0.25.", type=float)
+@options.text(
+    "--mean-components", "M", "For mfm: expected number of components. Default: 5.", type=float
+)
+@options.whole("--components", "For mfm: exactly K components.", "K")
 @options.text(
     "--weight",
     "W|S,R|F",
-    "Of mfm: Dirichlet weight, shape and rate of its gamma prior, or F: F(6, 3). Default: 1.",
+    "For mfm: Dirichlet weight, shape and rate of its gamma prior, or F: F(6, 3). Default: 1.",
 )
-@options.flag("--dynamic", "Of mfm: the weight is divided by the number of components.")
+@options.flag("--dynamic", "For mfm: divide the weight by the number of components.")
 @options.flag(
     "--sensitivity",
     "Report under which other priors the estimate stays the same. Default: where cheap.",
@@ -155,6 +157,11 @@ Examples:
 )
 @options.flag("--dry-run", "Show how DATA and the model were understood, and stop.")
 @options.written("--out", "DIR", "Directory for the results. Default: NAME-fit.")
+@click.option(
+    "--similarity",
+    type=click.Choice(("csv", "npy")),
+    help="Write the similarity matrix into the directory too.",
+)
 @options.results
 @options.summary
 @options.seed("chains and the search")

@@ -145,7 +145,7 @@ debug = click.option(
 )
 force = flag("--force", "Replace files that exist; other files are never touched.")
 as_json = flag("--json", "Print JSON instead of text.", "as_json")
-jobs = text("--jobs", "N", "Threads. Default: every core. Results are equal.", type=int)
+jobs = text("--jobs", "N", "Threads. Default: every core. Results do not depend on it.", type=int)
 one_based = flag("--one-based", "Count clusters, and items without names, from 1, as R does.")
 weights = text("--weights", "FILE", "Weights of the draws, one per row.")
 
@@ -244,12 +244,6 @@ def results(function: F) -> F:
     return all_of(
         function,
         written("--report", "FILE", "Write an interactive HTML report."),
-        text(
-            "--similarity",
-            "csv|npy|FILE",
-            "csv or npy: write the similarity matrix into the directory too. "
-            "FILE: summarize this matrix, in place of draws.",
-        ),
         click.option(
             "--figures",
             type=click.Choice(("pdf", "svg", "png")),

@@ -225,7 +225,7 @@ def check_libraries(report: str | None, figures: str | None) -> None:
         if find_spec(library) is None:
             require(library, extra="report", purpose="a report")
     if figures is not None and find_spec("matplotlib") is None:
-        require("matplotlib", extra="plot", purpose="figures")
+        require("matplotlib", extra="plot", purpose="drawing figures")
 
 
 # ---------------------------------------------------------------- what is written

@@ -130,7 +130,7 @@ Examples:
   $ partita core draws.csv --noise -1:singletons --json"""
 )
 @question(
-    bound="of how many items reach it in these draws",
+    bound="that no larger set reaches P in these draws",
     stopped="the best so far",
     out="one row per item: cluster, probability",
 )
@@ -229,7 +229,7 @@ Examples:
   $ partita representatives draws.csv --modes"""
 )
 @question(
-    bound="how near N clusterings can be",
+    bound="that no other N clusterings are nearer to the draws",
     stopped="the best so far",
     out="one column per representative",
 )
@@ -324,7 +324,7 @@ def compare(
     column. Where both files name their items (in a column `item` or as headings of a row), items
     are matched by name. A is the estimate and B the truth, for losses that tell them apart.
 
-    With --against, A is a file of draws, and a hypothesis is tested: how strange it would be as
+    With --against, A is a file of draws, and a hypothesis is tested: how unusual it would be as
     one more draw, and which credible ball contains it. How the draws are read, --weights to
     --thin, is as in partita summarize.
     """

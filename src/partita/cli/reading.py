@@ -439,11 +439,13 @@ def understand(
         unsure = [p for p in positions if table.names[p] not in told["categories"]]
         refuse_doubtful(
             table.select(unsure),
-            leave_out="name the rows by --names COLUMN, or leave it out by --exclude COLUMN",
-            missing="say --na TEXT",
-            categories="say --categories COLUMN",
-            decimal="say --decimal ,",
-            thousands="say --thousands '{}'",
+            names="name the rows by --names COLUMN, or ",
+            leave_out="leave it out by --exclude COLUMN",
+            dates="take it as numbers of days by --dates COLUMN",
+            missing="give --na TEXT",
+            categories="give --categories COLUMN",
+            decimal="give --decimal ,",
+            thousands="give --thousands '{}'",
         )
     empty = left_out(table.select(positions))
     others += [(name, f"left out: {why}") for name, why in empty.items()]

@@ -53,6 +53,12 @@ Examples:
     "Write labels, bounds, items, clusters (csv) and summary (json, txt) into DIR. Nothing "
     "else in it is touched; files that exist need --force.",
 )
+@options.text(
+    "--similarity",
+    "csv|npy|FILE",
+    "csv or npy: write the similarity matrix into the directory too. "
+    "FILE: summarize this matrix, in place of draws.",
+)
 @options.results
 @options.summary
 @options.reading

@@ -227,7 +227,7 @@ class Ball(Result):
             ),
         ]
         for name, bound in self.bounds.items():
-            more = f" ({len(bound):,} tie)" if len(bound) > 5 else ""
+            more = f" ({len(bound):,} tie)" if len(bound) > 1 else ""
             lines.append((name, f"{bound.parts_in_words} at {bound.distance:.4g}{unit}{more}"))
         return lines
 

@@ -189,8 +189,8 @@ def credible_core(
         rows = words(posterior.draws.kind).source
         raise InvalidInputError(
             f"rows of kind {posterior.draws.kind!r} ({rows}) are not a sample of a posterior, so "
-            "no probability can be measured on some of them held out; leave held_out out to have "
-            "shares of these.",
+            "no probability can be measured by holding some of them out; leave held_out out to "
+            "get shares of these rows.",
             argument="held_out",
         )
     numbers = None
@@ -446,9 +446,9 @@ class CredibleCore(Result):
         measure = as_loss(loss)
         if measure.form(1) is None:
             raise NotSupportedError(
-                f"{measure!r} is measured by evaluation, and items are placed by cluster sizes and "
-                "their intersections. Complete under a loss of these, such as 'vi', and compare "
-                "the partitions you have with partita.expected_loss.",
+                f"{measure!r} compares whole partitions, and placing single items needs a loss of "
+                "cluster sizes and their intersections, such as 'vi'. Complete under such a loss; "
+                "partita.expected_loss measures the result under yours.",
                 argument="loss",
             )
         # By name and only when called: the search is a neighbour, not a layer below.

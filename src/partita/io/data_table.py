@@ -291,7 +291,7 @@ def read_text_table(source: Source, options: TextOptions | None) -> Table:
         lines, rows = _rows(source, separator, options, advice)
     except NotUtf8Error as error:
         raise NotUtf8Error(
-            f"{error} {advice or 'Or name its encoding, such as cp1252.'}",
+            f"{error} {advice or 'If it has another encoding, such as cp1252, name that.'}",
             argument="encoding" if not advice else None,
         ) from None
     header = _has_header(path, rows, options, advice)
@@ -502,12 +502,21 @@ _WIDE = 1e12
 
 
 def refuse_doubtful(
-    table: Table, *, leave_out: str, missing: str, categories: str, decimal: str, thousands: str
+    table: Table,
+    *,
+    names: str,
+    leave_out: str,
+    dates: str,
+    missing: str,
+    categories: str,
+    decimal: str,
+    thousands: str,
 ) -> None:
     """Raise for a column that would silently spoil the clustering, with the way out.
 
-    The texts say how a caller leaves a column out, names a spelling of missing cells, says that
-    a column holds categories, and names the decimal mark and what groups digits.
+    The texts say how a caller has a column name the rows, leaves it out, takes dates as numbers,
+    names a spelling of missing cells, says that a column holds categories, and names the decimal
+    mark and what groups digits.
     """
     for name, column in zip(table.names, table.columns, strict=True):
         mark = groups_digits(column)
@@ -529,14 +538,14 @@ def refuse_doubtful(
         if is_date(column):
             raise InvalidDataError(
                 f"column {name!r} holds dates or times, which are neither numbers nor categories; "
-                f"{leave_out}, or turn it into numbers first."
+                f"{dates}, or {leave_out}."
             )
         # Numbers in the only column are what there is to cluster by, whatever they look like.
         why = _why_names(name, column) if len(table.names) > 1 or column.dtype.kind == "O" else None
         if why:
             raise InvalidDataError(
                 f"column {name!r} {why}, so it probably names the rows; clustering by it would "
-                f"spoil the result. If so, {leave_out}."
+                f"spoil the result. If so, {names}{leave_out}."
             )
 
 

@@ -142,7 +142,7 @@ def choose_columns(
     unnamed = list(item_names) == placeholder_names(len(rest))
     if not unnamed and (odd := next(filter(_PLACEHOLDER.fullmatch, item_names), None)):
         raise InvalidInputError(
-            f"the column {odd!r} stands for an item without a name, but the columns are not "
+            f"the column {odd!r} is named as an item without a name is, but the columns are not "
             f".item1, .item2, … in order: {', '.join(map(repr, item_names[:4]))}, …. A column was "
             "lost, moved or renamed; name all items or none."
         )

@@ -103,7 +103,7 @@ def several(source: Source | Sequence[Source]) -> list[Source]:
         return [one]
     found = sorted(glob.glob(str(one)), key=_by_number)
     if not found:
-        raise FileMissingError(f"no file fits {one}. Check the pattern and the directory.")
+        raise FileMissingError(f"no file matches {one}. Check the pattern and the directory.")
     return list(found)
 
 

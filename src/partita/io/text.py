@@ -634,7 +634,7 @@ def _read_index(path: Path) -> list[tuple[str, int, int]]:
         if len(parts) != 3 or not (parts[1].isdigit() and parts[2].isdigit()):
             raise FileFormatError(
                 f"{path}, line {number}: expected a name, its first and its last row; "
-                f"came {line[:60]!r}."
+                f"found {line[:60]!r}."
             )
         found.append((parts[0].strip('"'), int(parts[1]) - 1, int(parts[2])))
     return found

@@ -97,7 +97,7 @@ class Explanation(Result):
         if left:
             rest = counted(len(left), "smaller change")
             told.append(f"{rest} ({share(sum(c.share for c in left))})")
-        return f"{'; '.join(told)}, of {self.distance:.3g}{unit}"
+        return f"{'; '.join(told)}; {self.distance:.3g}{unit} in all"
 
     def _said(self, change: Change) -> str:
         what = self._items(change.items)

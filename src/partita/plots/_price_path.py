@@ -199,7 +199,9 @@ def price_path(
     axes.set_ylim(-0.09 * n_items, 1.06 * n_items)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
-    axes.set_xlabel("price a of splitting a true cluster (of merging two: 2 − a)")
+    axes.set_xlabel(
+        "← finer      price a of splitting a true cluster (of merging two: 2 − a)      coarser →"
+    )
     plain(axes)
     title = _mark_estimate(axes, source, estimate)
     fewest, most = int(source.n_clusters.min()), int(source.n_clusters.max())

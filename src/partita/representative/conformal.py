@@ -69,8 +69,8 @@ def thinned(
     if step == 1:
         return Thinned(draws, f"all {draws.n_draws:,} {own}")
     kept = draws.thin(step)
-    reason = "their effective number" if step == by_correlation else f"max_draws={max_draws:,}"
-    said = f"every {_ordinal(step)} of {draws.n_draws:,} {own} ({kept.n_draws:,}), for {reason}"
+    reason = "as they are correlated" if step == by_correlation else f"for max_draws={max_draws:,}"
+    said = f"every {_ordinal(step)} of {draws.n_draws:,} {own}, {kept.n_draws:,} in all, {reason}"
     return Thinned(kept, said)
 
 
@@ -178,11 +178,12 @@ class PValue(float):
             return f"{text}, by distance to the estimate."
         if self.rates.size == 1:
             return f"{text}, by closeness exp(−{self.rate:.3g}·distance) to the others."
+        low, high = f"{self.values.min():.3g}", f"{self.values.max():.3g}"
         return (
             f"{text}, by closeness exp(−{self.rate:.3g}·distance) to the others; over rates from "
-            f"{self.rates[0]:.3g} to {self.rates[-1]:.3g}, p goes from {self.values.min():.3g} to "
-            f"{self.values.max():.3g}. Quoted is the rate of one over the median distance of two "
-            f"{said.draws}."
+            f"{self.rates[0]:.3g} to {self.rates[-1]:.3g}, p "
+            f"{f'is {low}' if low == high else f'goes from {low} to {high}'}. Quoted is the rate "
+            f"of one over the median distance of two {said.draws}."
         )
 
 

@@ -395,7 +395,7 @@ def extend_fit(fit: Fit, draws: int, n_jobs: int | None, progress: bool | None) 
     if fit.state is None:
         raise NotSupportedError(
             "this fit does not know where its chains stood (rows on workers, or a file of version "
-            "0.1), so they cannot go on. Sample anew."
+            "0.1), so they cannot go on. Sample again."
         )
     chains, there = fit.trace["n_clusters"].shape
     settings = replace(fit.settings, draws=there + more)

@@ -430,8 +430,8 @@ def _best_kernel(table: Table, prior: PartitionPrior, n_jobs: int | None) -> tup
         else np.nan
     )
     return named[best], (
-        f"kernel chosen by held-out density: {best} predicts {held_out.size:,} of {rows.size:,} "
-        f"rows better than {other}, by {difference.mean():.3g} ± {error:.2g} nats a row."
+        f"kernel chosen by held-out density: {best} is ahead of {other} by {difference.mean():.3g} "
+        f"± {error:.2g} nats a row ({held_out.size:,} of {rows.size:,} rows held out)."
     )
 
 
@@ -729,7 +729,9 @@ def _prepare(
 
 
 _WAYS_OUT = {
+    "names": "",
     "leave_out": "drop the column, or give a kernel to keep it",
+    "dates": "turn it into numbers first",
     "missing": "replace it by None",
     "categories": "give the kernel",
     "decimal": "turn them into numbers first",

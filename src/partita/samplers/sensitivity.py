@@ -122,7 +122,7 @@ def reweight(draws: Draws, prior: PartitionPrior, from_prior: PartitionPrior | N
             f"draws under {from_prior!r} say too little about {prior!r}: the weights leave "
             f"{record.n_effective:,.0f} effective draws of {draws.n_draws:,}{chains} "
             f"({MIN_EFFECTIVE:.0f} are needed), k-hat is {record.k_hat:.2f} (at most "
-            f"{MAX_K_HAT:g}). Run anew under that prior, or take one that is closer.",
+            f"{MAX_K_HAT:g}). Sample again under that prior, or choose one that is closer.",
             n_effective=record.n_effective,
             ess=record.ess,
             k_hat=record.k_hat,
@@ -151,7 +151,7 @@ def importance_weights(draws: Draws, prior: PartitionPrior, from_prior: Partitio
     possible = np.isfinite(log_ratio)
     if not possible.any():
         raise ReweightingError(
-            f"no draw is possible under {prior!r}. Run anew under that prior.",
+            f"no draw is possible under {prior!r}. Sample again under that prior.",
             n_effective=0.0,
             ess=0.0,
             k_hat=math.nan,
@@ -187,7 +187,7 @@ def _check_support(prior: PartitionPrior, from_prior: PartitionPrior, n_items: i
     if min(most, n_items) > allowed:
         raise ReweightingError(
             f"{from_prior!r} allows {allowed} clusters at most, {prior!r} allows more: no weights "
-            "make up for clusterings that were never drawn. Run anew under that prior.",
+            "make up for clusterings that were never drawn. Sample again under that prior.",
             n_effective=0.0,
             ess=0.0,
             k_hat=math.inf,
@@ -365,11 +365,11 @@ class PriorSensitivity(Result):
         said = "; ".join(parts)
         said = said[0].upper() + said[1:]
         beyond = [
-            name if math.isnan(scale) else f"{scale:.3g}"
+            name if math.isnan(scale) else f"the {self.parameter} {scale:.3g}"
             for name, scale in zip(self.refused, self.refused_scale, strict=True)
         ]
         if beyond:
-            said += f". The draws say too little about {in_list(beyond)}: run anew"
+            said += f". The draws say too little about {in_list(beyond)}: sample again"
         return f"{said}."
 
     def _not_the_estimate(self, k: int) -> str:

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from partita._text import Kind
+from partita._text import Kind, counted
 from partita._validate import refuse_views
 from partita.credible.ball import CredibleBall
 from partita.draws import Draws, as_draws
@@ -201,8 +201,9 @@ class BayesianMixture(SummaryEstimator):
             progress=None if self.verbose else False,
         )
         if summary.diagnostics.warnings:
-            told = " ".join(summary.diagnostics.warnings)
-            warnings.warn(f"{told} See summary_.diagnostics.", ConvergenceWarning, stacklevel=2)
+            first, *others = summary.diagnostics.warnings
+            more = f" {counted(len(others), 'more warning')}:" if others else " See"
+            warnings.warn(f"{first}{more} summary_.diagnostics.", ConvergenceWarning, stacklevel=2)
         return self._keep(summary)
 
     def predict_proba(self, X: DataLike) -> NDArray[np.float64]:
