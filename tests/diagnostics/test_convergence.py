@@ -54,6 +54,7 @@ def test_chains_that_disagree_are_told_apart_in_words():
     assert found.rhat[0] > 1.5
     text = " ".join(found.warnings)
     assert "not mixed: R-hat of" in text
+    assert any("chance explains" in note for note in found.notes)
     assert "Run longer" in text
     assert "chains disagree on which items belong together" in text
     assert "representatives(draws) shows the answers they hold" in text

@@ -34,7 +34,7 @@ def test_undecided_items_are_named_in_the_summary():
     order = np.random.default_rng(0).permutation(100)
     summary = pt.summarize(pt.Draws(np.array(rows)[order], chain=np.arange(100) // 50))
     assert summary.n_clusters == 3
-    assert "undecided rather than a cluster (4)" in summary.how_many
+    assert "undecided (4)" in summary.how_many
 
 
 def two_normals(distance: float, a: float) -> float:

@@ -37,8 +37,8 @@ def test_the_statement_is_the_same_on_every_surface():
     assert said.endswith("for prices of splitting from 0.51 to 1.01.")
     assert f"How many clusters: {said} " in printed(summary)
     shown = " ".join(str(summary).split())
-    assert "How many clusters: 3 in 60% of the draws, 2 to 3 in at least 95%" in shown
-    assert "is 1.1 ± 49% higher." in shown
+    assert "How many clusters: 60% of the draws have 3, at least 95% have 2 to 3" in shown
+    assert "costs 1.1 ± 49% more." in shown
     assert summary.to_dict()["how_many"] == said
     slow = replace(summary, curve=replace(summary.curve, seconds=40.2))
     assert f"1.01. ({40.2 + summary.path.seconds:.0f} s)" in printed(slow)
@@ -101,3 +101,18 @@ def test_prices_of_an_estimate_that_was_constrained():
     lost = re.search(r"no price of splitting; at its own .* costs (\d+)% less", worse.how_many)
     least = worse.path.expected(1.0) / worse.estimate.expected_loss
     assert float(lost[1]) == pytest.approx(100 * (1 - least), abs=0.5)
+
+
+def test_a_number_that_ties_is_not_called_the_most_frequent():
+    rows = [[0, 0, 0, 1, 1, 1]] * 5 + [[0, 0, 1, 1, 2, 2]] * 5
+    for draws in (rows, rows[::-1]):
+        summary = pt.summarize(draws)
+        assert summary.counts.probabilities.tolist() == [0.5, 0.5]
+        assert "most frequent" not in str(summary) + summary.how_many
+
+
+def test_nearly_all_draws_are_not_called_all_of_them():
+    rows = [[0, 0, 0, 1, 1, 1]] * 399 + [[0, 0, 1, 1, 2, 2]]
+    summary = pt.summarize(rows)
+    assert "100%" not in summary.how_many
+    assert "over 99% of the draws" in summary.how_many

@@ -130,12 +130,12 @@ def warnings_for(
     drifted: Drift,
     start: Start | None,
     draws: AnyDraws,
-) -> tuple[str, ...]:
-    """Sentences that say what is wrong and what to do.
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Sentences that say what is wrong and what to do, and others with the numbers behind them.
 
     Within a chain, ``inflation`` draws are worth an independent one.
     """
-    texts = []
+    texts, numbers = [], []
     pairs, change = "pair probabilities", "items change clusters"
     if draws.part_name == "feature":
         pairs, change = "expected numbers of shared features", "memberships change"
@@ -145,16 +145,15 @@ def warnings_for(
         )
     worst = _worst(rhat / np.maximum(by_chance, MAX_RHAT), largest=True)
     if worst is not None and rhat[worst] > max(by_chance[worst], MAX_RHAT):
-        parts = "The chains have" if draws.n_chains > 1 else "The parts of the chain have"
-        texts.append(
-            f"{parts} not mixed: R-hat of {prose(names[worst])} is {rhat[worst]:.3f} (chance "
-            f"explains {max(by_chance[worst], MAX_RHAT):.3g}). Run longer, from different starts."
-        )
+        chains = "Chains have" if draws.n_chains > 1 else "The chain has"
+        name, chance = prose(names[worst]), max(by_chance[worst], MAX_RHAT)
+        texts.append(f"{chains} not mixed: R-hat of {name} is {rhat[worst]:.3f}. Run longer.")
+        numbers.append(f"Of the R-hat of {name}, {rhat[worst]:.3f}, chance explains {chance:.3g}.")
     worst = _worst(ess, largest=False)
     if worst is not None and ess[worst] < MIN_ESS:
         weighted = draws.weights is not None
         advice = "Use more draws or more even weights." if weighted else "Run longer."
-        name = prose(names[worst]).removeprefix("the ").removeprefix("size of the ")
+        name = prose(names[worst]).removeprefix("the ")
         texts.append(
             f"{name[0].upper()}{name[1:]}: only {ess[worst]:.0f} effective draws "
             f"({MIN_ESS:.0f} wanted). {advice}"
@@ -178,24 +177,30 @@ def warnings_for(
         )
     if start is not None:
         texts.append(
-            f"The chains begin elsewhere: in their first {start.n_draws:,} draws, "
-            f"{prose(start.name)} is {start.shift:.1f} standard deviations from the rest. Drop "
-            f"burn-in: draws.drop({draws.n_draws // draws.n_chains // 10:,})."
+            "The chains begin elsewhere than they go on. Drop burn-in: "
+            f"draws.drop({draws.n_draws // draws.n_chains // 10:,})."
+        )
+        numbers.append(
+            f"In the first {start.n_draws:,} draws of the chains, {prose(start.name)} is "
+            f"{start.shift:.1f} standard deviations from the rest."
         )
     if moves_between_modes(drifted):
         texts.append(
             f"{'A' if draws.n_chains > 1 else 'The'} chain moves between modes too rarely to say "
-            f"how probable each is: {pairs} of its quarters differ by "
-            f"{drifted.average_sd:.2f} on average and up to {drifted.maximal_sd:.2f} (standard "
-            f"deviations, beyond chance), and {100 * drifted.moved:.0f}% of the {change}. "
-            "Run several longer chains from different starts."
+            "how probable each is. Run several longer chains."
         )
-    return tuple(texts)
+        numbers.append(
+            f"Between quarters of a chain, {pairs} differ by {drifted.average_sd:.2f} on average "
+            f"and up to {drifted.maximal_sd:.2f} (standard deviations, beyond chance), and "
+            f"{100 * drifted.moved:.0f}% of the {change}."
+        )
+    return tuple(texts), tuple(numbers)
 
 
 def prose(name: str) -> str:
     """A functional as it is called in sentences; learned rates by the names they have."""
     title = PROSE.get(name) or TITLES.get(name, "").partition(" (")[0] or name
+    title = title.removeprefix("size of the ")
     return f"the {title}"
 
 
@@ -521,6 +526,17 @@ def diagnose_values(
             slow = max(1.0, compared.n_draws / float(np.nanmin(ess_bulk)))
             drifted = drift(compared, pairs, inflation=slow, rng=rng, n_jobs=n_jobs)
     names = tuple(values)
+    warned, numbers = warnings_for(
+        names,
+        ess=np.fmin(ess_bulk, ess_tail),
+        rhat=rhat,
+        by_chance=by_chance,
+        agreement=agreement,
+        inflation=inflation,
+        drifted=drifted,
+        start=start,
+        draws=compared,
+    )
     return Diagnostics(
         names=names,
         mean=mean,
@@ -532,18 +548,8 @@ def diagnose_values(
         n_chains=draws.n_chains,
         n_draws=draws.n_draws,
         agreement=agreement,
-        warnings=warnings_for(
-            names,
-            ess=np.fmin(ess_bulk, ess_tail),
-            rhat=rhat,
-            by_chance=by_chance,
-            agreement=agreement,
-            inflation=inflation,
-            drifted=drifted,
-            start=start,
-            draws=compared,
-        ),
-        notes=notes_for(draws, compared, agreement),
+        warnings=warned,
+        notes=(*numbers, *notes_for(draws, compared, agreement)),
         drift_average_sd=drifted.average_sd,
         drift_maximal_sd=drifted.maximal_sd,
         drift_moved=drifted.moved,

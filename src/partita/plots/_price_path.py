@@ -330,7 +330,9 @@ def prior_sensitivity(source: PriorSensitivity, *, ax: Axes | None = None) -> Ax
     note = "clusters of the estimate (posterior mean number); bracket: the prior of the draws"
     if source.refused:
         note += f"\ntoo little is said about {', '.join(source.refused)}"
-    headline(axes, f"Would another prior say the same? {int(source.same.sum())} of {n} do", note)
+    others = np.delete(source.same, source.own)
+    said = f"{int(others.sum())} of {others.size} do" if others.size else "Not known"
+    headline(axes, f"Would another prior say the same? {said}", note)
     return axes
 
 

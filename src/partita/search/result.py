@@ -124,8 +124,8 @@ class SearchReport(Result):
         """Number of starts and restarts, in words; empty if there was one start."""
         if len(self.starts) <= 1:
             return ""
-        again = f" and {counted(self.restarts, 'restart')}" if self.restarts else ""
-        return f" from {counted(len(self.starts), 'start')}{again}"
+        again = f", {counted(self.restarts, 'restart')}" if self.restarts else ""
+        return f" ({counted(len(self.starts), 'start')}{again})"
 
 
 class Estimate(Result):

@@ -539,7 +539,7 @@ def _correlated_columns(fit: Any, labels: Labels) -> str | None:
         return None
     return (
         f"Columns correlate up to {largest:.2f} within clusters, and the kernel treats them as "
-        "independent, which splits clusters: try kernel='wishart' (--kernel wishart)."
+        "independent: try kernel='wishart' (--kernel wishart)."
     )
 
 

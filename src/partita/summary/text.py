@@ -134,8 +134,9 @@ def statements_on_partitions(summary: Summary, first: int = 0) -> list[tuple[str
     told[2] = label, f"{number}{_next_best(summary)}.{_fewest(summary)}{_prices(summary)}"
     if "items" not in _late(summary):
         told.append(_certainty(summary, first))
-    if summary.sensitivity is not None:
-        told.append(("Another prior", _other_priors(summary.sensitivity)))
+    other = summary.sensitivity
+    if other is not None and (len(other.priors) > 1 or summary.options.get("sensitivity")):
+        told.append(("Another prior", _other_priors(other)))
     return told
 
 
@@ -171,17 +172,17 @@ def _number_in_draws(summary: AnySummary) -> str:
     counts, said, k = summary.counts, words(summary.draws.kind), summary.estimate._sizes.size
     found = dict(zip(counts.values.tolist(), counts.probabilities.tolist(), strict=True))
     if len(found) == 1 and k in found:
-        return f"{k:,} in all {said.draws}"
+        return f"all {said.draws} have {k:,}"
     if len(found) == 1:
-        return f"{k:,} in no {said.draw}: all have {counts.mode:,}"
-    text = f"{k:,} in no {said.draw}"
+        return f"no {said.draw} has {k:,}, all have {counts.mode:,}"
+    text = f"no {said.draw} has {k:,}"
     if k in found:
-        text = f"{k:,} in {share(found[k])} {said.of_all}"
-    if counts.mode != k:
-        text += f", {counts.mode:,} in {share(found[counts.mode])} (most frequent)"
+        text = f"{share(found[k])} {said.of_all} have {k:,}"
+    if found[counts.mode] > found.get(k, 0.0):
+        text += f", {share(found[counts.mode])} have {counts.mode:,} (the most frequent)"
     low, high = counts.interval(summary.prob)
     if low < high:
-        text += f", {low:,} to {high:,} in at least {percent(summary.prob)}"
+        text += f", at least {percent(summary.prob)} have {low:,} to {high:,}"
     return text
 
 
@@ -257,7 +258,7 @@ def in_draws(summary: AnySummary) -> str:
         return f"{text}, as do all {said.draws}."
     text += f", as do {share(mine)} {said.of_all}" if mine else f", which no {said.draw} has"
     others = []
-    if counts.mode != k:
+    if top > mine:
         others.append(f"the most frequent number is {counts.mode:,} ({share(top)})")
     low, high = counts.interval(summary.prob)
     if low < high:
@@ -277,7 +278,7 @@ def _next_best(summary: Summary) -> str:
     error = 100.0 * curve.standard_error[j] / (curve.expected_loss[j] - curve.excess[j])
     uncertain = f" ± {short(error)}" if np.isfinite(error) else ""
     more = f"{short(float(curve.percent[j]))}{uncertain}%"
-    return f"; the loss of the best found with {curve.k[j]:,} is {more} higher"
+    return f"; the best found with {curve.k[j]:,} costs {more} more"
 
 
 def _fewest(summary: Summary) -> str:
@@ -297,9 +298,9 @@ def _fewest(summary: Summary) -> str:
         more = " …" if items.size > _LISTED else ""
         noun = "single item" if items.size == 1 else "single items"
         text += (
-            f" {items.size:,} of the clusters {'is a' if items.size == 1 else 'are'} {noun} with "
-            f"others in most {words(summary.draws.kind).draws}: undecided rather than "
-            f"{'a cluster' if items.size == 1 else 'clusters'} ({named}{more})."
+            f" {items.size:,} of the clusters {'is a' if items.size == 1 else 'are'} {noun} that "
+            f"{'shares' if items.size == 1 else 'share'} a cluster in most "
+            f"{words(summary.draws.kind).draws}: undecided ({named}{more})."
         )
     return text
 
