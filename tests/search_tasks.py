@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import partita as pt
+from partita._resources import Clock
 from partita.losses.evaluate import as_loss
-from partita.search.task import Clock, Options, Task
+from partita.search.task import Options, Task
 from reference import ground_truth
 
 

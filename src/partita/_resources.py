@@ -1,10 +1,12 @@
-"""Threads for independent pieces of work, and how much memory is left."""
+"""Threads for independent pieces of work, the clock they watch, and how much memory is left."""
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait  # noqa: TID251
@@ -13,6 +15,9 @@ from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from partita._validate import jobs
 from partita.errors import MemoryLimitError
@@ -136,6 +141,60 @@ def run(function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | None = Non
         return [function(task) for task in work]
     with pool_of(threads, "blocks") as pool:
         return list(pool.map(function, work))
+
+
+class Clock:
+    """Time spent, and whether it is up: after the time limit, or after Ctrl-C."""
+
+    def __init__(self, time_limit: float | None) -> None:
+        self.start = time.monotonic()
+        self.deadline = None if time_limit is None else self.start + time_limit
+        self.interrupted = False
+        self._flags: list[NDArray[np.bool_]] = []
+
+    def is_up(self) -> bool:
+        """Whether a search should stop and return the best it has."""
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            self.interrupted = True
+        return self.interrupted
+
+    def interrupt(self) -> None:
+        """End the work, as Ctrl-C asks; kernels that read a flag, too."""
+        self.interrupted = True
+        for flag in self._flags:
+            flag[0] = True
+
+    @contextmanager
+    def until(self, share: float = 1.0) -> Iterator[NDArray[np.bool_]]:
+        """A flag for kernels, which cannot ask: set when that share of the time is over."""
+        left = math.inf if self.deadline is None else self.deadline - time.monotonic()
+        if self.deadline is not None:
+            left -= (1.0 - share) * (self.deadline - self.start)
+        flag = np.array([self.interrupted or left <= 0.0])
+        timer = None
+        if not flag[0] and math.isfinite(left):
+            timer = threading.Timer(min(left, threading.TIMEOUT_MAX), flag.__setitem__, (0, True))
+            timer.daemon = True
+            timer.start()
+        self._flags.append(flag)
+        try:
+            yield flag
+        finally:
+            self._flags = [other for other in self._flags if other is not flag]
+            if timer is not None:
+                timer.cancel()
+
+    @property
+    def left(self) -> float:
+        """Seconds until the time limit, 0 after Ctrl-C; infinite without a limit."""
+        if self.interrupted:
+            return 0.0
+        return math.inf if self.deadline is None else max(0.0, self.deadline - time.monotonic())
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the work began."""
+        return time.monotonic() - self.start
 
 
 def run_interruptible(function: Callable[[], R], interrupt: Callable[[], None]) -> R:

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import partita as pt
+from partita._resources import Clock
 from partita.kernels.bounds import farthest_assignments, farthest_transport
 from partita.kernels.contingency import distances_in_blocks
 from partita.search.bounds import EFFORTS, lower_bound
 from partita.search.bounds.matching import matching_bound
 from partita.search.bounds.pairs import pair_programme, pairwise_bound, triangle_bound
-from partita.search.task import Clock, Options, Task
+from partita.search.task import Options, Task
 from search.posteriors import all_losses, random_posterior
 
 METRICS = [pt.VI(), pt.Binder(), pt.ID(), pt.NID(), pt.NVI()]

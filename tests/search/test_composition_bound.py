@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import partita as pt
+from partita._resources import Clock
 from partita.kernels.bounds import first_box, gaining_compositions
 from partita.search.bounds.composition import _overlaps, composition_bound
-from partita.search.task import Clock
 from search.posteriors import all_losses
 from search_tasks import stored_draws
 

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import functools
-import threading
-import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, TypeVar
@@ -16,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._progress import Status
-from partita._resources import run_interruptible
+from partita._resources import Clock, run_interruptible
 from partita._result import Result
 from partita._text import counted, words
 from partita._tolerance import MASS, SUM
@@ -209,7 +205,7 @@ def credible_core(
         here = gather_for(posterior.draws, "credible_core", status.say)
     if here is not posterior.draws:
         posterior = as_posterior(here, n_jobs)
-    clock = _Clock(settings.time_limit)
+    clock = Clock(settings.time_limit)
     return run_interruptible(
         lambda: _core_at(_search(posterior, held_out, settings, clock), level, clock),
         clock.interrupt,
@@ -426,7 +422,7 @@ class CredibleCore(Result):
     def at(self, prob: float) -> CredibleCore:
         """The core for another probability, cut from the same search."""
         level = clean_prob(prob)
-        clock = _Clock(self._search.settings.time_limit)
+        clock = Clock(self._search.settings.time_limit)
         return run_interruptible(lambda: _core_at(self._search, level, clock), clock.interrupt)
 
     def completed(self, loss: str | Loss = "vi") -> Labels:
@@ -591,55 +587,7 @@ class _Search:
     settings: _Settings
 
 
-class _Clock:
-    """A time limit and Ctrl-C, as flags that kernels read."""
-
-    def __init__(self, time_limit: float | None) -> None:
-        self._begin, self._limit = time.monotonic(), time_limit
-        self._flags: list[Bools] = []
-        self.interrupted = False
-
-    def left(self, share: float = 1.0) -> float:
-        """Seconds left of a share of the time; infinite without a limit."""
-        if self.interrupted:
-            return 0.0
-        if self._limit is None:
-            return float("inf")
-        return self._begin + share * self._limit - time.monotonic()
-
-    def interrupt(self) -> None:
-        """Stop everything."""
-        self.interrupted = True
-        for stop in self._flags:
-            stop[0] = True
-
-    @contextmanager
-    def until(self, share: float) -> Iterator[Bools]:
-        """A flag that is set when that share of the time is over."""
-        left = self.left(share)
-        stop = np.array([left <= 0.0])
-        timer = None
-        if not stop[0] and np.isfinite(left):
-            timer = threading.Timer(left, stop.__setitem__, (0, True))
-            timer.daemon = True
-            timer.start()
-        self._flags.append(stop)
-        try:
-            yield stop
-        finally:
-            self._flags.pop()
-            if timer is not None:
-                timer.cancel()
-
-    @property
-    def limits(self) -> tuple[str, ...]:
-        """What ended the work early."""
-        if self.interrupted:
-            return ("interrupt",)
-        return ("time limit",) if self.left() <= 0.0 else ()
-
-
-def _search(posterior: Posterior, held_out: bool, settings: _Settings, clock: _Clock) -> _Search:
+def _search(posterior: Posterior, held_out: bool, settings: _Settings, clock: Clock) -> _Search:
     """Grow sets from seeds, on both halves of the draws or on all of them."""
     draws = posterior.draws
     seeds = settings.seed.spawn(2)
@@ -657,6 +605,13 @@ def _search(posterior: Posterior, held_out: bool, settings: _Settings, clock: _C
         own = draws[~is_rest] if held_out else draws
         parts.append(_Part(growth, own, rest, is_rest, seed))
     return _Search(posterior, held_out, tuple(parts), settings)
+
+
+def _limits(clock: Clock) -> tuple[str, ...]:
+    """What ended the work early."""
+    if clock.interrupted:
+        return ("interrupt",)
+    return ("time limit",) if clock.left == 0.0 else ()
 
 
 def _halves(draws: Draws) -> list[NDArray[np.bool_]]:
@@ -700,7 +655,7 @@ class _Cut:
         return self.size, float(self.curve[self.size - 1])
 
 
-def _core_at(search: _Search, prob: float, clock: _Clock) -> CredibleCore:
+def _core_at(search: _Search, prob: float, clock: Clock) -> CredibleCore:
     draws, settings = search.posterior.draws, search.settings
     with clock.until(0.9) as stop:
         cuts = [_cut(part, prob, search, stop) for part in search.parts]
@@ -711,9 +666,9 @@ def _core_at(search: _Search, prob: float, clock: _Clock) -> CredibleCore:
     agrees, share = _agreeing(draws, partial)
     if settings.bound is not None:
         found = cut.size if share >= prob - MASS else 1
-        with clock.until(1.0) as stop:
+        with clock.until() as stop:
             upper, larger = bound_size(
-                search.posterior, prob, found, _BOUND_WORK[settings.bound], stop, clock.left()
+                search.posterior, prob, found, _BOUND_WORK[settings.bound], stop, clock.left
             )
         if larger is not None and not search.held_out:
             partial = larger
@@ -758,7 +713,7 @@ def _core_at(search: _Search, prob: float, clock: _Clock) -> CredibleCore:
         n_starts=sum(part.growth.n_starts for part in search.parts),
         n_seeds=sum(part.growth.n_seeds for part in search.parts),
         rounds=sum(each.rounds for each in cuts),
-        limits=clock.limits,
+        limits=_limits(clock),
         draws=draws,
         _search=search,
     )

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from partita._progress import Status
-from partita._resources import run
+from partita._resources import Clock, run
 from partita._text import Kind, counted
 from partita._tolerance import SUM
 from partita._validate import Rng, choice_or_none, generator, integer, seconds
@@ -28,7 +28,6 @@ from partita.losses.faro import FARO, writable
 from partita.search.bounds.matching import deal_by_mass, equal_copies
 from partita.search.result import Estimate, SearchReport, Start, is_proven
 from partita.search.task import (
-    Clock,
     Options,
     Task,
     run_interruptible,

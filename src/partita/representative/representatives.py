@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._progress import Status
-from partita._resources import run_interruptible
+from partita._resources import Clock, run_interruptible
 from partita._result import Page, Result, Table
 from partita._text import Kind, above_minimum, counted, in_list, roughly, words
 from partita._validate import Rng, choice_or_none, integer, seconds
@@ -41,7 +41,6 @@ from partita.representative.k_medians import (
 from partita.scan import chains_of
 from partita.search.estimate import estimate
 from partita.search.result import PROVEN
-from partita.search.task import Clock
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -802,7 +801,7 @@ class _Search:
                 n_jobs=self.n_jobs,
                 say=self.status.say,
             ),
-            lambda: setattr(self.clock, "interrupted", True),
+            self.clock.interrupt,
         )
 
     def listed(self, draws: AnyDraws, n: int) -> Found | None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._imports import require
+from partita._resources import Clock
 from partita._result import Page, Result, Table, latex_table
 from partita._text import counted, in_list, of_sizes
 from partita._validate import Rng, seconds, shown
@@ -21,7 +22,6 @@ from partita.losses.evaluate import as_loss
 from partita.posterior import as_posterior
 from partita.search.estimate import estimate
 from partita.search.result import PointEstimate
-from partita.search.task import Clock
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from partita._progress import Status
+from partita._resources import Clock
 from partita._validate import Rng, choice_or_none, generator, integer, number, seconds, shown
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
 from partita.features.draws import FeatureDraws, as_features, is_features
@@ -31,7 +32,6 @@ from partita.search.result import (
 )
 from partita.search.task import (
     Candidate,
-    Clock,
     Options,
     Task,
     distinct_candidates,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,7 @@ from typing import NamedTuple, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._resources import available_memory, count_jobs, pool_of, readable_size
+from partita._resources import Clock, available_memory, count_jobs, pool_of, readable_size
 from partita._tolerance import DISTANCE, LAST_DIGITS, SUM
 from partita._validate import Rng, generator
 from partita.draws import Draws
@@ -56,31 +55,6 @@ class Options:
     max_clusters: int | None
     neighbours: int | None
     n_jobs: int | None
-
-
-class Clock:
-    """Time spent, and whether it is up. Ctrl-C sets ``interrupted`` from the main thread."""
-
-    def __init__(self, time_limit: float | None) -> None:
-        self.start = time.monotonic()
-        self.deadline = None if time_limit is None else self.start + time_limit
-        self.interrupted = False
-
-    def is_up(self) -> bool:
-        """Whether a search should stop and return the best it has."""
-        if self.deadline is not None and time.monotonic() > self.deadline:
-            self.interrupted = True
-        return self.interrupted
-
-    @property
-    def left(self) -> float:
-        """Seconds until the time limit; infinite without one."""
-        return math.inf if self.deadline is None else max(0.0, self.deadline - time.monotonic())
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since the search began."""
-        return time.monotonic() - self.start
 
 
 @dataclass

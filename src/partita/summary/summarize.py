@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from partita._archive import Form, check_parts, read_parts, write_parts
 from partita._files import PathLike
+from partita._resources import Clock
 from partita._validate import Rng, boolean, refuse_masked, seconds, unexpected
 from partita.credible.ball import clean_prob, credible_ball
 from partita.credible.profiles import Profiles
@@ -52,7 +53,6 @@ from partita.search.clusters_curve import ClustersCurve, clusters_curve, plateau
 from partita.search.estimate import estimate as estimate_of
 from partita.search.price_path import clean_prices
 from partita.search.result import PointEstimate, constraints_in_words
-from partita.search.task import Clock
 from partita.summary.result import (
     CHEAP_CELLS,
     AnySummary,

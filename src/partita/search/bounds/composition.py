@@ -33,11 +33,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._resources import Clock
 from partita.draws import Draws
 from partita.kernels.arrays import Floats, Ints
 from partita.labels import Labels
 from partita.scan import Block, sum_blocks
-from partita.search.task import Clock
 
 _GROUPS, _MOST_GROUPS, _GROUP_STEPS = 4, 32, 50_000_000
 """Blocks of draws that tables are made of, at least and at most, and the steps of one in between,
