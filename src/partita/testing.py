@@ -213,7 +213,7 @@ def check_prior(prior: PartitionPrior, *, n_items: int = 6, rng: Rng | None = No
     For every n up to ``n_items``: log probabilities depend on the sizes alone, probabilities of
     all partitions sum to 1, ``expected_clusters`` is their mean. For ``n_items``: draws of the
     sampler without information (a likelihood of 1) have these probabilities, within Monte Carlo
-    error. The last is what finds a prior that has not the product form its tables claim.
+    error. The last is what finds a prior without the product form that its tables claim.
 
     Parameters
     ----------

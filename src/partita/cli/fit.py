@@ -193,12 +193,12 @@ def fit(
     workers: int | None,
     **choices: Any,
 ) -> None:
-    """Fit a Bayesian mixture model to DATA by Gibbs sampling, and summarize its clusterings.
+    """Fit a Bayesian mixture model to DATA by Gibbs sampling, and summarise its clusterings.
 
     DATA is a csv, tsv, parquet or npy file with one row per item; - is standard input. The
     directory gets the draws, the fit, labels, bounds, items, clusters, the summary and report.
 
-    Ctrl-C ends the sampling and summarizes the draws made so far; the exit code is then 130. With
+    Ctrl-C ends the sampling and summarises the draws made so far; the exit code is then 130. With
     --checkpoint the run can be continued by --resume, which goes on writing to the same file.
     """
     out = out or f"{'data' if source == '-' else Path(source).stem}-fit"
@@ -235,7 +235,7 @@ def fit(
                 table = {"model": models.names, **models.to_columns()}
                 outputs.write_columns(directory / "models.csv", table)
         if interrupts.came:
-            say(f"{out} has the draws made so far; summarizing them. Ctrl-C again stops this.")
+            say(f"{out} has the draws made so far; summarising them. Ctrl-C again stops this.")
         try:
             choices["sensitivity"] = sensitivity or None
             summary = make_summary(made, None, choices, seed=seed, jobs=jobs)

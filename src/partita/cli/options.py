@@ -212,7 +212,7 @@ def reading(function: F) -> F:
 
 
 def summary(function: F) -> F:
-    """How draws are summarized."""
+    """How draws are summarised."""
     return all_of(
         function,
         loss("What the estimate minimises; with a parameter too, as in vi(0.7), entropy(1.5)."),
@@ -325,7 +325,7 @@ FAILED, INTERRUPTED = 1, 130
 
 COMMANDS = {
     "summarize": "Estimate and credible ball from posterior draws.",
-    "fit": "Sample a mixture model for a table of data, then summarize.",
+    "fit": "Sample a mixture model for a table of data, then summarise.",
     "demo": "The whole analysis on data of the paper, into a directory.",
     "representatives": "Several representative clusterings, with their masses.",
     "core": "A large set of items that are grouped identically.",

@@ -57,7 +57,7 @@ Examples:
     "--similarity",
     "csv|npy|FILE",
     "csv or npy: write the similarity matrix into the directory too. "
-    "FILE: summarize this matrix, in place of draws.",
+    "FILE: summarise this matrix, in place of draws.",
 )
 @options.results
 @options.summary
@@ -89,7 +89,7 @@ def summarize(
     DRAWS is a file with one row per draw and one column per item; several files are several
     chains, and - is standard input. Formats: csv, tsv, npy, npz, parquet, nc, zarr, rds, RData.
 
-    The summary is printed. Ctrl-C ends the search and summarizes with the best so far; the exit
+    The summary is printed. Ctrl-C ends the search and summarises with the best so far; the exit
     code is then 130.
     """
     from partita.cli.reading import (

@@ -172,7 +172,7 @@ def item_uncertainty(
               \sum_{j \in E_k \setminus i} p_{ij}
 
     with p_ij the posterior probability that items i and j are together, scaled
-    to sum to 1 over k. It says which cluster the item is most like, but it is no
+    to sum to 1 over k. It says which cluster the item is most like, but it is not a
     probability: with a single cluster it is 1 for every item, and in loose
     clusters it is far below 1 even for items that never move. For an item that
     the estimate leaves on its own, the entry of that cluster before scaling is

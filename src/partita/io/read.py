@@ -76,7 +76,7 @@ def read_draws(
     format : str, optional
         ``csv``, ``tsv``, ``txt`` (runs of blanks), ``cmdstan``, ``coda`` (a chain beside its
         index), ``npy``, ``npz``, ``parquet``, ``feather``, ``netcdf``, ``zarr``, ``rds`` or
-        ``rdata``. Told from the suffix when omitted (.csv .tsv .txt .dat, each also packed as
+        ``rdata``. Inferred from the suffix when omitted (.csv .tsv .txt .dat, each also packed as
         .gz .xz .bz2; .npy .npz .parquet .pq .feather .arrow .nc .nc4 .zarr .rds .RData .rda;
         CODAchain1.txt); csv for open files and standard input.
     transpose : bool
@@ -132,8 +132,8 @@ def read_draws(
     with a warning. A table with a column ``lp__`` or columns named like ``z[1]`` holds variables:
     one of them is read, chosen by ``var_name`` or as the only indexed one that is whole in its
     first draw. In npz files the array ``labels`` is read, or else the only matrix. In R's files the
-    only object that can be draws is: a matrix, a data frame, an array of chains, a list of label
-    vectors or of chains, the labels inside a fit of BNPmix, dirichletprocess or AntMAN. Pickled
+    only object that can hold draws is read: a matrix, a data frame, an array of chains, a list of
+    label vectors or of chains, the labels inside a fit of BNPmix, dirichletprocess or AntMAN. Pickled
     objects are never loaded.
 
     Text, npy, npz, parquet, netCDF and zarr are read in blocks: memory stays at about one byte

@@ -55,8 +55,8 @@ class Loss(ABC):
     ``form`` and its ``terms`` f; everything else follows, compiled. Any other
     loss overrides ``distances``, and is searched by evaluation.
 
-    A subclass of a loss that measures in another way keeps none of the claims
-    about its parent that it does not make itself. What a user's class claims is
+    A subclass that overrides how a loss is computed loses the inherited claims
+    (metric, symmetric, …) unless it states them again. What a user's class claims is
     checked on all partitions of six items when it is first used.
 
     Notes

@@ -511,8 +511,8 @@ def overview(
 
     Notes
     -----
-    The cost is that of the similarity matrix, O(M N²), which above a size is
-    aggregated.
+    The cost is that of the similarity matrix, O(M N²), which is aggregated
+    where items are many.
 
     Examples
     --------

@@ -214,7 +214,7 @@ def posterior_map(
         More partitions to mark, such as a truth or a hypothesis, by name; or
         Modes or Representatives, which are named with their masses.
     most_draws : int, default 1500
-        The most draws that are shown; of more, evenly spaced ones.
+        Most draws to show; of more, evenly spaced ones are taken.
     ax : Axes, optional
         Where to draw; a new figure by default.
     n_jobs : int, optional

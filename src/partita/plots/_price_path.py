@@ -158,8 +158,8 @@ def price_path(
 
     Bands are clusters, as high as they have items; between columns they split
     and merge. The reported estimate has a bracket under the prices at which it
-    is optimal, and a line at the loss's own price: a wide one means that other
-    tastes get the same clustering. Numbers of clusters are above the columns
+    is optimal, and a line at the loss's own price: a wide one means that another
+    weighting of the errors gives the same clustering. Numbers of clusters are above the columns
     that are wide enough. Single items are grey.
 
     Parameters
@@ -300,7 +300,7 @@ def prior_sensitivity(source: PriorSensitivity, *, ax: Axes | None = None) -> Ax
     >>> one, half = pt.DirichletProcess(1.0), pt.DirichletProcess(0.5)
     >>> ax = pt.plots.prior_sensitivity(pt.prior_sensitivity(draws, [half], from_prior=one))
     >>> ax.get_title(loc="left")
-    'Would another prior say the same? 2 of 2 do'
+    'Would another prior say the same? Under 1 of 1'
     """
     library("figure")
     of_kind(source, PriorSensitivity, "a PriorSensitivity. partita.prior_sensitivity makes one.")
@@ -331,7 +331,7 @@ def prior_sensitivity(source: PriorSensitivity, *, ax: Axes | None = None) -> Ax
     if source.refused:
         note += f"\ntoo little is said about {', '.join(source.refused)}"
     others = np.delete(source.same, source.own)
-    said = f"{int(others.sum())} of {others.size} do" if others.size else "Not known"
+    said = f"Under {int(others.sum())} of {others.size}" if others.size else "Not known"
     headline(axes, f"Would another prior say the same? {said}", note)
     return axes
 

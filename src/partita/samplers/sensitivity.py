@@ -497,7 +497,7 @@ def prior_sensitivity(
     PriorSensitivity
         For each prior the estimate, its distance to the reported one, which reported clusters
         survive, the mean number of clusters, the radius of the ball, the ratio of evidences and
-        the effective number of draws; ``sentence`` for the paper. :func:`partita.plots` draws it.
+        the effective number of draws; ``sentence`` for the paper.
 
     Notes
     -----

@@ -154,7 +154,8 @@ def estimate(
     fewest_within : float, optional
         The partition of the fewest clusters found whose expected loss is at most this share above
         the lowest: 0.01 allows one percent. An item that no cluster holds in half of the draws is
-        cheapest alone, so that the minimum can have more clusters than any draw; this has not.
+        cheapest alone, so that the minimum can have more clusters than any draw; this
+        partition does not.
     neighbours : int, optional
         Neighbours of each kind that "hasse" considers, the paper's l; 2 n_items by default.
     time_limit : float, optional

@@ -141,8 +141,8 @@ def price_path(
     convex hull of the points (A, B). The search solves at the crossing of two
     neighbours, again and again until nothing lower is found, from a = 1 outwards.
 
-    Choose it to see whether someone with another taste would report another
-    number of clusters, and how firmly an estimate stands.
+    Choose it to see whether another weighting of the two errors would give
+    another number of clusters, and how firmly an estimate stands.
 
     Parameters
     ----------
