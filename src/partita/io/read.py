@@ -133,8 +133,8 @@ def read_draws(
     one of them is read, chosen by ``var_name`` or as the only indexed one that is whole in its
     first draw. In npz files the array ``labels`` is read, or else the only matrix. In R's files the
     only object that can hold draws is read: a matrix, a data frame, an array of chains, a list of
-    label vectors or of chains, the labels inside a fit of BNPmix, dirichletprocess or AntMAN. Pickled
-    objects are never loaded.
+    label vectors or of chains, the labels inside a fit of BNPmix, dirichletprocess or AntMAN.
+    Pickled objects are never loaded.
 
     Text, npy, npz, parquet, netCDF and zarr are read in blocks: memory stays at about one byte
     per label while no draw has more than 256 clusters. Text takes about 10 ns per label.
