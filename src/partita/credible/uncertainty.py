@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ from partita.labels import (
 )
 from partita.losses.evaluate import loss_for
 from partita.posterior import as_posterior
-from partita.scan import Block, map_blocks, sum_blocks
+from partita.scan import Block, concatenated, map_blocks, sum_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -486,10 +486,19 @@ def compare(
     rows = None if len(chunks) == 1 else chunk_rows(n)
     whole = [np.empty((n, sizes.size + 1)), np.empty((n, sizes.size)), *np.empty((3, n))]
     mass = float(draws.n_draws) if draws.weights is None else 1.0
+    k_most, tables = int(draws.n_clusters.max()), None
     with Status(f"comparing {words(draws.kind).draws} with the estimate") as status:
+        if len(chunks) > 1 and 4 * draws.n_draws * k_most * (sizes.size + 1) <= _SUM_BYTES:
+            overlaps = partial(_overlaps, estimate=estimate, k=sizes.size, k_most=k_most)
+            tables = concatenated(map_blocks(overlaps, draws, rows=rows, n_jobs=n_jobs))
         for items in chunks:
             compared = partial(
-                _compared, estimate=estimate, sizes=sizes, limit=threshold - _ROUNDING, items=items
+                _compared,
+                estimate=estimate,
+                sizes=sizes,
+                limit=threshold - _ROUNDING,
+                items=items,
+                tables=tables,
             )
             sums = sum_blocks(compared, draws, rows=rows, n_jobs=n_jobs, say=status.say)
             for mean, part in zip(whole, sums[:5], strict=True):
@@ -508,22 +517,59 @@ def _chunks(n_items: int, n_clusters: int) -> list[slice]:
     return [slice(first, min(first + step, n_items)) for first in range(0, n_items, step)]
 
 
+def _overlaps(block: Block, *, estimate: Labels, k: int, k_most: int) -> tuple[Int32s, Int32s]:
+    """The pass that makes tables once where sums take several chunks of items."""
+    return _overlapping(block.labels, block.n_clusters, estimate, k, k_most)
+
+
+def _overlapping(
+    labels: NDArray[np.unsignedinteger[Any]], clusters: Ints, estimate: Labels, k: int, k_most: int
+) -> tuple[Int32s, Int32s]:
+    """The estimate's cluster that each is matched to, K for none, and the items that two share."""
+    from partita.kernels.uncertainty import count_overlaps, match_rows
+
+    rows = labels.astype(np.int32)
+    found, _ = match_rows(estimate, k, rows, clusters)
+    match = np.full((len(rows), k_most), k, np.int32)
+    match[:, : found.shape[1]] = np.where(found < 0, k, found)
+    return match, count_overlaps(estimate, k, rows, k_most)
+
+
 def _compared(
-    block: Block, *, estimate: Labels, sizes: Ints, limit: float, items: slice
+    block: Block,
+    *,
+    estimate: Labels,
+    sizes: Ints,
+    limit: float,
+    items: slice,
+    tables: tuple[Int32s, ...] | None,
 ) -> tuple[Floats, ...]:
     """Sums over one block. Whole weights until the end: unweighted, they are exact counts."""
-    from partita.kernels.uncertainty import compare_with_estimate
+    from partita.kernels.uncertainty import add_comparison, batch_rows, new_comparison
 
-    sums = compare_with_estimate(
-        estimate,
-        sizes,
-        block.rows,
-        block.n_clusters,
-        block.counts,
-        limit,
-        items.start,
-        items.stop - items.start,
-    )
+    n_rows, counts = len(block.labels), block.counts
+    sums = new_comparison(items.stop - items.start, sizes.size)
+    k, k_most = sizes.size, int(block.n_clusters.max())
+    step = batch_rows(n_rows, k_most * k)
+    for first in range(0, n_rows, step):
+        some = slice(first, min(first + step, n_rows))
+        labels, clusters = block.labels[some], block.n_clusters[some]
+        if tables is None:
+            match, shared = _overlapping(labels, clusters, estimate, k, k_most)
+        else:
+            there = slice(block.start + some.start, block.start + some.stop)
+            match, shared = (table[there] for table in tables)
+        add_comparison(
+            estimate[items],
+            sizes,
+            labels[:, items].astype(np.int32),
+            clusters,
+            counts[some],
+            limit,
+            match,
+            shared,
+            sums,
+        )
     sums[1] = sums[1].T.copy()
     return tuple(sums)
 

@@ -33,12 +33,16 @@ def match_rows(reference: Int32s, k: int, rows: Int32s, k_rows: Ints) -> tuple[I
     order of their numbers, each the largest overlap that keeps the total, and among equal ones
     the row's first cluster. Returned are ``match[row, cluster]`` and the total of each row.
     """
-    members = np.argsort(reference, kind="stable").astype(np.int64)
+    small = reference.astype(
+        np.uint16 if k <= 1 << 16 else np.int32
+    )  # two bytes are sorted by radix
+    members = np.argsort(small, kind="stable").astype(np.int64)
     begins = np.zeros(k + 1, np.int64)
     np.cumsum(np.bincount(reference, minlength=k), out=begins[1:])
     k_most = int(k_rows.max())
     match, total = np.empty((len(rows), k_most), np.int32), np.empty(len(rows), np.int64)
-    work = np.empty((_N_WORK, max(reference.size, k, k_most) + 1), np.int64)
+    most_cells = min(reference.size, k * k_most)
+    work = np.empty((_N_WORK, max(most_cells, k, k_most) + 1), np.int64)
     _match_rows(members, begins, writable(rows), writable(k_rows), match, total, work)
     return match, total
 
@@ -390,19 +394,47 @@ def add_row(
             sums[i] += adds[np.uint32(row[i])]
 
 
-def compare_with_estimate(
+def batch_rows(n_rows: int, n_cells: int) -> int:
+    """Rows that are compared together, of tables with so many cells each."""
+    return max(1, min(_BATCH, _CELLS // n_cells, n_rows))
+
+
+def count_overlaps(estimate: Int32s, k: int, rows: Int32s, k_most: int) -> Int32s:
+    """Items that cluster t of a row and cluster c of the estimate share, at [row, t, c]."""
+    shared = np.zeros((len(rows), k_most, k), np.int32)
+    _count_overlaps(writable(estimate), writable(rows), shared)
+    return shared
+
+
+@kernel
+def _count_overlaps(estimate: Int32s, rows: Int32s, shared: Int32s) -> None:
+    for r in range(rows.shape[0]):
+        for i in range(estimate.size):
+            shared[r, np.uint32(rows[r, i]), np.uint32(estimate[i])] += 1
+
+
+def new_comparison(n_items: int, k: int) -> list[Floats]:
+    """The sums of ``add_comparison``, all 0: placed, companions, own, information, alone,
+    unchanged, similar."""
+    shapes = [(n_items, k + 1), (k, n_items), *[(n_items,)] * 3, *[(k,)] * 2]
+    return [np.zeros(shape) for shape in shapes]
+
+
+def add_comparison(
     estimate: Int32s,
     sizes: Ints,
     rows: Int32s,
     k_rows: Ints,
     weights: Floats,
     jaccard: float,
-    begin: int,
-    n_items: int,
-) -> list[Floats]:
-    """Sums of what each row says about an estimate, given by its labels and cluster sizes.
+    match: Int32s,
+    shared: Int32s,
+    sums: list[Floats],
+) -> None:
+    """Add what each row says about an estimate to ``new_comparison``.
 
-    Of the items, only ``n_items`` from ``begin`` on.
+    ``estimate`` and ``rows`` have the labels of the items whose sums are asked for, ``sizes``,
+    ``match`` (K where a cluster is matched to none) and ``shared`` are those of all items.
     Over rows r of weight w, with C(i) the row's cluster of item i and E_k the
     estimate's cluster k:
     placed[i, k] += w where C(i) is matched to E_k, placed[i, K] += w where to none;
@@ -414,40 +446,35 @@ def compare_with_estimate(
     unchanged[k] += w where E_k is a cluster of the row;
     similar[k] += w where a cluster of the row overlaps E_k by Jaccard ≥ jaccard.
     """
-    estimate, k_rows, weights = writable(estimate), writable(k_rows), writable(weights)
-    n, k, k_most = estimate.size, sizes.size, int(k_rows.max())
-    logs = np.zeros(n + 1)
-    np.log2(np.arange(1, n + 1), out=logs[1:])
-    match, _ = match_rows(estimate, k, rows, k_rows)
-    match[match < 0] = k
-    # Several rows at a time, and their items in tiles: the sums of a tile stay in cache.
-    batch = max(1, min(_BATCH, _CELLS // (k_most * k), len(rows)))
+    n_rows, k_most, k = shared.shape
+    of_row = shared.sum(axis=2, dtype=np.int32)
+    log_sizes, log_of_row, log_shared = (
+        np.log2(np.maximum(counts, 1).astype(np.float64)) for counts in (sizes, of_row, shared)
+    )
     # What a row adds for an item depends on the item's two clusters alone.
-    adds = np.zeros((3, batch, k_most * k))
-    shapes = [(n_items, k + 1), (k, n_items), *[(n_items,)] * 3, *[(k,)] * 2]
-    sums = [np.zeros(shape) for shape in shapes]
+    adds = np.zeros((3, n_rows, k_most * k))
     _compare(
-        estimate, sizes, match, rows, k_rows, weights, logs, jaccard, begin,
-        np.zeros((batch, k_most * k), np.int32), np.zeros((batch, k_most), np.int32),
-        adds[0].reshape(batch, k, k_most), adds[1].reshape(batch, k_most, k),
-        adds[2].reshape(batch, k_most, k), np.zeros(k), *sums,
+        writable(estimate), sizes, writable(rows), writable(k_rows), writable(weights), jaccard,
+        writable(match), writable(shared), of_row, log_sizes, log_of_row, log_shared,
+        adds[0].reshape(n_rows, k, k_most), adds[1].reshape(n_rows, k_most, k),
+        adds[2].reshape(n_rows, k_most, k), np.zeros(k), *sums,
     )  # fmt: skip
-    return sums
 
 
 @kernel
 def _compare(
     estimate: Int32s,
     sizes: Ints,
-    match: Int32s,
     rows: Int32s,
     k_rows: Ints,
     weights: Floats,
-    logs: Floats,
     jaccard: float,
-    begin: int,
+    match: Int32s,
     shared: Int32s,
     size_of: Int32s,
+    log_sizes: Floats,
+    log_size_of: Floats,
+    log_shared: Floats,
     adds_companions: Floats,
     adds_information: Floats,
     adds_own: Floats,
@@ -460,57 +487,44 @@ def _compare(
     unchanged: Floats,
     similar: Floats,
 ) -> None:
-    """See ``compare_with_estimate``; what stands before ``placed`` is scratch."""
-    n = estimate.size
+    """See ``add_comparison``."""
     k_estimate = sizes.size
-    batch = shared.shape[0]
-    for start in range(0, rows.shape[0], batch):
-        stop = min(start + batch, rows.shape[0])
-        for r in range(start, stop):
-            b = r - start
-            for cell in range(k_rows[r] * k_estimate):
-                shared[b, cell] = 0
-            for i in range(n):
-                shared[b, np.uint32(rows[r, i]) * k_estimate + np.uint32(estimate[i])] += 1
+    for r in range(rows.shape[0]):
+        for k in range(k_estimate):
+            closest[k] = 0.0
+        for t in range(k_rows[r]):
             for k in range(k_estimate):
-                closest[k] = 0.0
-            for t in range(k_rows[r]):
-                size = np.int32(0)
-                for k in range(k_estimate):
-                    size += shared[b, t * k_estimate + k]
-                size_of[b, t] = size
-                for k in range(k_estimate):
-                    cell = shared[b, t * k_estimate + k]
-                    adds_companions[b, k, t] = weights[r] * cell
-                    if cell > 0:
-                        adds_own[b, t, k] = weights[r] * (cell - 1)
-                        closest[k] = max(closest[k], cell / (sizes[k] + size - cell))
-                        adds_information[b, t, k] = weights[r] * (
-                            logs[size] + logs[sizes[k]] - 2.0 * logs[cell]
-                        )
-            for k in range(k_estimate):
-                if closest[k] == 1.0:
-                    unchanged[k] += weights[r]
-                if closest[k] >= jaccard:
-                    similar[k] += weights[r]
-        for first in range(0, alone.size, _TILE):
-            last = min(first + _TILE, alone.size)
-            for r in range(start, stop):
-                add_row(
-                    rows[r, begin + first : begin + last],
-                    estimate[begin + first : begin + last],
-                    weights[r],
-                    match[r],
-                    size_of[r - start],
-                    adds_companions[r - start],
-                    adds_information[r - start],
-                    adds_own[r - start],
-                    placed[first:last],
-                    companions[:, first:last],
-                    own[first:last],
-                    information[first:last],
-                    alone[first:last],
-                )
+                cell = shared[r, t, k]
+                adds_companions[r, k, t] = weights[r] * cell
+                if cell > 0:
+                    adds_own[r, t, k] = weights[r] * (cell - 1)
+                    closest[k] = max(closest[k], cell / (sizes[k] + size_of[r, t] - cell))
+                    adds_information[r, t, k] = weights[r] * (
+                        log_size_of[r, t] + log_sizes[k] - 2.0 * log_shared[r, t, k]
+                    )
+        for k in range(k_estimate):
+            if closest[k] == 1.0:
+                unchanged[k] += weights[r]
+            if closest[k] >= jaccard:
+                similar[k] += weights[r]
+    for first in range(0, alone.size, _TILE):  # the sums of a tile stay in cache
+        last = min(first + _TILE, alone.size)
+        for r in range(rows.shape[0]):
+            add_row(
+                rows[r, first:last],
+                estimate[first:last],
+                weights[r],
+                match[r],
+                size_of[r],
+                adds_companions[r],
+                adds_information[r],
+                adds_own[r],
+                placed[first:last],
+                companions[:, first:last],
+                own[first:last],
+                information[first:last],
+                alone[first:last],
+            )
 
 
 def shapes(rows: Int32s, k_rows: Ints, terms: Floats, n_ranks: int) -> tuple[Floats, Int32s]:

@@ -30,7 +30,15 @@ from partita.kernels.problem import LANES, NUDGE, ROUNDING
 from partita.labels import Labels, canonical
 from partita.losses.base import Loss
 from partita.losses.builtin import VI
-from partita.scan import Block, gather, gather_if_small, is_small, map_blocks, sum_blocks
+from partita.scan import (
+    Block,
+    gather,
+    gather_if_small,
+    is_remote,
+    is_small,
+    map_blocks,
+    sum_blocks,
+)
 from partita.search import best_draw, multistart, settings
 from partita.search.multistart import SINGLETONS, LocalMinimum, distinct, sample_draws
 from partita.search.problem import by_similarity, padded, terms_and_steps
@@ -394,7 +402,10 @@ def _summed(task: Task, draws: Draws, loss: Loss, placed: Placed, items: Items) 
         if task.clock.is_up():
             raise _TimeIsUpError
 
-    visit = partial(_visit, loss=loss, placed=placed, items=items)
+    # One number for each item: made once here, and anew by workers, to which they do not travel.
+    steps = terms_and_steps(loss, draws.n_items)
+    known = None if is_remote(draws) else (steps, _own(placed, *steps))
+    visit = partial(_visit, loss=loss, placed=placed, items=items, known=known)
     rows = chunk_rows(draws.n_items)
     try:
         say("")
@@ -402,19 +413,27 @@ def _summed(task: Task, draws: Draws, loss: Loss, placed: Placed, items: Items) 
     except _TimeIsUpError:
         return None
     sizes = np.bincount(placed.slots, minlength=placed.n_slots)
-    return Summed(values, totals, sizes, *terms_and_steps(loss, draws.n_items))
+    return Summed(values, totals, sizes, *steps)
 
 
-def _visit(block: Block, *, loss: Loss, placed: Placed, items: Items) -> tuple[Floats, Floats]:
+def _visit(
+    block: Block,
+    *,
+    loss: Loss,
+    placed: Placed,
+    items: Items,
+    known: tuple[tuple[Floats, Floats], Own] | None,
+) -> tuple[Floats, Floats]:
     """The pass: what a block adds to the sums of some items, and to those of the partition."""
     n = block.labels.shape[1]
-    terms, steps = terms_and_steps(loss, n)
+    if known is None:
+        known = terms_and_steps(loss, n), _own(placed, *terms_and_steps(loss, n))
+    (terms, steps), own = known
     homes = placed.slots[items] if placed.items is None else np.full(items.size, -1, np.int32)
     width, clusters = padded(placed.n_slots), np.array(block.n_clusters)
     most, mass = int(clusters.max()), np.array(block.probabilities)
     at_once = min(clusters.size, draws_at_once(most * width, GROUP_CELLS))
     weights = mass if loss.averages_sums else np.ones(clusters.size)
-    own = _own(placed, terms, steps)
     values, totals = np.zeros((items.size, width)), np.zeros(2)
     tables = new_tables(at_once, most, width)
     for first in range(0, clusters.size, at_once):
