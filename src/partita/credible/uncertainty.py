@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._progress import Status
-from partita._resources import require_memory
+from partita._resources import require_memory, stream
 from partita._result import Result
 from partita._storage import chunk_rows
 from partita._text import Kind, clip, counted, words
@@ -32,7 +32,7 @@ from partita.labels import (
 )
 from partita.losses.evaluate import loss_for
 from partita.posterior import as_posterior
-from partita.scan import Block, concatenated, map_blocks, sum_blocks
+from partita.scan import Block, Sums, concatenated, is_remote, map_blocks, sum_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,6 +46,9 @@ _WAITING = 3
 
 _SUM_BYTES = 1 << 27
 """Bytes that the sums of one block of items may take."""
+
+_NEAR_BYTES = 1 << 22
+"""The same where the overlaps are known: so few that the sums stay in cache."""
 
 _ROUNDING = SUM
 """A Jaccard similarity this little short of the threshold reaches it."""
@@ -486,21 +489,28 @@ def compare(
     rows = None if len(chunks) == 1 else chunk_rows(n)
     whole = [np.empty((n, sizes.size + 1)), np.empty((n, sizes.size)), *np.empty((3, n))]
     mass = float(draws.n_draws) if draws.weights is None else 1.0
-    k_most, tables = int(draws.n_clusters.max()), None
+    compared = partial(_compared, estimate=estimate, sizes=sizes, limit=threshold - _ROUNDING)
+    k_most = int(draws.n_clusters.max())
     with Status(f"comparing {words(draws.kind).draws} with the estimate") as status:
         if len(chunks) > 1 and 4 * draws.n_draws * k_most * (sizes.size + 1) <= _SUM_BYTES:
             overlaps = partial(_overlaps, estimate=estimate, k=sizes.size, k_most=k_most)
             tables = concatenated(map_blocks(overlaps, draws, rows=rows, n_jobs=n_jobs))
-        for items in chunks:
-            compared = partial(
-                _compared,
-                estimate=estimate,
-                sizes=sizes,
-                limit=threshold - _ROUNDING,
-                items=items,
-                tables=tables,
-            )
-            sums = sum_blocks(compared, draws, rows=rows, n_jobs=n_jobs, say=status.say)
+            compared = partial(compared, tables=tables)
+        by_chunks = "tables" in compared.keywords and not is_remote(draws)
+        if by_chunks:
+            chunks = _chunks(n, sizes.size, _NEAR_BYTES)
+
+        def of_chunk(items: slice, threads: int | None = 1) -> Sums:
+            one = partial(compared, items=items)
+            return sum_blocks(one, draws, rows=rows, n_jobs=threads, say=status.say)
+
+        # Many chunks are shared out among threads, a few are summed by all of them.
+        found = (
+            stream(of_chunk, chunks, n_jobs)
+            if by_chunks
+            else (of_chunk(items, n_jobs) for items in chunks)
+        )
+        for items, sums in zip(chunks, found, strict=True):
             for mean, part in zip(whole, sums[:5], strict=True):
                 np.divide(part, mass, out=mean[items])
     unchanged, similar = (total / mass for total in sums[5:])
@@ -511,9 +521,9 @@ def compare(
     )
 
 
-def _chunks(n_items: int, n_clusters: int) -> list[slice]:
+def _chunks(n_items: int, n_clusters: int, size: int | None = None) -> list[slice]:
     """Items whose sums are added up at a time: those of a few blocks wait for each other."""
-    step = max(1, _SUM_BYTES // (16 * (n_clusters + 2)))
+    step = max(1, (_SUM_BYTES if size is None else size) // (16 * (n_clusters + 2)))
     return [slice(first, min(first + step, n_items)) for first in range(0, n_items, step)]
 
 
@@ -542,7 +552,7 @@ def _compared(
     sizes: Ints,
     limit: float,
     items: slice,
-    tables: tuple[Int32s, ...] | None,
+    tables: tuple[Int32s, ...] | None = None,
 ) -> tuple[Floats, ...]:
     """Sums over one block. Whole weights until the end: unweighted, they are exact counts."""
     from partita.kernels.uncertainty import add_comparison, batch_rows, new_comparison
