@@ -1,6 +1,7 @@
 """The parallel sampler: agreement with the collapsed one, and what its iterations cost.
 
 python -m benchmarks.parallel_sweep agree 200   # every kernel and every prior
+python -m benchmarks.parallel_sweep stationary  # does it leave the collapsed one's draws in place?
 python -m benchmarks.parallel_sweep speed       # one machine, one and two threads
 python -m benchmarks.parallel_sweep mixing      # effective draws per second of the processor
 python -m benchmarks.parallel_sweep deleting    # the rule that deletes emptied clusters
@@ -12,6 +13,7 @@ from __future__ import annotations
 import resource
 import sys
 import time
+from dataclasses import replace
 from typing import Any
 from unittest import mock
 
@@ -80,17 +82,22 @@ def features(fit: pt.Fit) -> dict[str, NDArray[np.float64]]:
     return {name: values.astype(float) for name, values in found.items()}
 
 
-def agree(n: int, draws: int, thin: int) -> None:
-    """Differences of means between the two samplers, in standard errors."""
+def agree(n: int, draws: int, thin: int, burn_in: int) -> None:
+    """Differences of means between the two samplers, in standard errors.
+
+    Errors count autocorrelation and differences between chains; where k has few effective draws
+    they are themselves uncertain, and so these stand beside them.
+    """
     every = models(n)
     pairs = [(name, "DP(Gamma)") for name in every]
     pairs += [("normal", prior) for prior in PRIORS if prior != "DP(Gamma)"]
     print(
-        f"| kernel | prior | E k collapsed | E k parallel | largest |z| of how many | (N = {n:,})"
+        "| kernel | prior | E k collapsed (effective draws) | E k parallel "
+        f"| largest |z| of how many | (N = {n:,})"
     )
     for name, prior in pairs:
         kernel, data = every[name]
-        means, errors = [], []
+        means, errors, effective = [], [], []
         for sampler in ("collapsed", "parallel"):
             fit = pt.sample(
                 data,
@@ -98,7 +105,7 @@ def agree(n: int, draws: int, thin: int) -> None:
                 prior=PRIORS[prior],
                 draws=draws,
                 thin=thin,
-                burn_in=500,
+                burn_in=burn_in,
                 chains=4,
                 rng=1,
                 sampler=sampler,
@@ -107,6 +114,7 @@ def agree(n: int, draws: int, thin: int) -> None:
             )
             assert fit.settings.sampler == sampler
             rows = features(fit)
+            effective.append(float(array_stats.ess(rows["clusters"], method="mean")))
             means.append({key: values.mean() for key, values in rows.items()})
             errors.append(
                 {key: float(array_stats.mcse(v, method="mean")) for key, v in rows.items()}
@@ -117,10 +125,54 @@ def agree(n: int, draws: int, thin: int) -> None:
         }
         worst = max(z, key=lambda key: abs(z[key]))
         ks = [
-            f"{m['clusters']:.3f} ± {e['clusters']:.3f}" for m, e in zip(means, errors, strict=True)
+            f"{m['clusters']:.3f} ± {e['clusters']:.3f} ({size:.0f})"
+            for m, e, size in zip(means, errors, effective, strict=True)
         ]
         print(f"| {name} | {prior} | {ks[0]} | {ks[1]} | {z[worst]:+.1f} ({worst}) of {len(z)} |")
         sys.stdout.flush()
+
+
+def stationary(n: int = 2_000, n_chains: int = 8, states: int = 20, iterations: int = 60) -> None:
+    """How far the samplers move features of states that the collapsed one reached, on average.
+
+    Nothing, if its draws are posterior draws and the sampler leaves the posterior in place: a test
+    of bias that slow mixing does not disturb.
+    """
+    how = {name: chains.Settings(1, 10**6, 1, 1, 1, 8, name) for name in ("collapsed", "parallel")}
+    names = "clusters", "singletons", "largest"
+
+    def shape(state: chains.ChainState) -> NDArray[np.float64]:
+        sizes = np.bincount(state.labels)
+        return np.array([(sizes > 0).sum(), (sizes == 1).sum(), sizes.max() / n], float)
+
+    pairs = (("Bernoulli", "DP(Gamma)"), ("product", "DP(Gamma)"), ("normal", "geometric W"))
+    for name, prior in pairs:
+        kernel, data = models(n)[name]
+        model = chains.build_model(kernel, PRIORS[prior], data)
+        shifts: dict[str, list[Any]] = {sampler: [] for sampler in how}
+        for chain in range(n_chains):
+            rng = np.random.default_rng([5, chain])
+            labels = pt.canonical(rng.integers(0, (1, 4, 12, 30)[chain % 4], n)).astype(np.int32)
+            random = np.random.SeedSequence([7, chain]).generate_state(4, np.uint64)
+            state = chains.ChainState(labels, 1.0, random)
+            mine: dict[str, list[Any]] = {sampler: [] for sampler in how}
+            for number in range(states):
+                step = chains.Step(how["collapsed"], state, 0, 3_000 if number == 0 else 100)
+                state = chains._advance(model, step)[0]
+                for other, sampler in enumerate(how):
+                    seed = np.random.SeedSequence([chain, number, other])
+                    start = replace(state, random=seed.generate_state(4, np.uint64))
+                    step = chains.Step(how[sampler], start, 0, iterations)
+                    mine[sampler].append(shape(chains._advance(model, step)[0]) - shape(state))
+            for sampler in how:
+                shifts[sampler].append(np.mean(mine[sampler], axis=0))
+        for sampler in how:
+            mean = np.mean(shifts[sampler], axis=0)
+            error = np.std(shifts[sampler], axis=0, ddof=1) / np.sqrt(n_chains)
+            said = [
+                f"{key} {m:+.3f} ± {e:.3f}" for key, m, e in zip(names, mean, error, strict=True)
+            ]
+            print(f"{name}, {prior}, {sampler}: {', '.join(said)}", flush=True)
 
 
 def deleting() -> None:
@@ -275,8 +327,14 @@ def main() -> None:
     what, *numbers = sys.argv[1:] or ["speed"]
     if what == "agree":
         n = int(numbers[0])
-        with mock.patch.object(parallel, "_LEAST_WINDOW", n // 10):
-            agree(n, *((2_000, 2) if n <= 500 else (500, 2)))
+        if n > 500:  # with the window that users have
+            agree(n, draws=300, thin=10, burn_in=1_000)
+        else:
+            with mock.patch.object(parallel, "_LEAST_WINDOW", n // 10):
+                agree(n, draws=2_000, thin=2, burn_in=500)
+    elif what == "stationary":
+        with mock.patch.object(parallel, "_LEAST_WINDOW", 200):
+            stationary()
     elif what == "deleting":
         deleting()
     elif what == "mixing":
