@@ -247,6 +247,8 @@ def test_columns_left_out_by_name_and_files_of_another_encoding(place, partita):
     result = partita(*options)
     assert result.exit_code == 1
     assert result.stderr.startswith("partita: --encoding: ")
+    undated = ("fit", "t.csv", "--exclude", "Kürzel", "--encoding", "cp1252", "--dry-run")
+    assert "--dates COLUMN" in partita(*undated).stderr
     result = partita(*options, "--encoding", "cp1252")
     assert result.exit_code == 0, result.stderr
     assert "Größe   number" in result.stderr

@@ -387,3 +387,10 @@ def test_a_core_is_completed_under_losses_of_cluster_sizes():
     with pytest.raises(NotSupportedError, match=r"'vi'.*expected_loss") as caught:
         pt.credible_core(pt.Draws(FIVE)).completed(loss=evaluated)
     assert caught.value.argument == "loss"
+
+
+def test_a_bound_that_says_nothing_is_not_printed():
+    draws = pt.Draws(np.random.default_rng(0).integers(0, 3, (60, 20)))
+    unproven = pt.credible_core(draws, prob=0.5, held_out=False, bound=None)
+    assert unproven.upper_bound == 20
+    assert "no set of more than" not in str(unproven)

@@ -228,7 +228,7 @@ def test_short_chains_that_agree_are_not_accused(shape):
         draws = np.random.default_rng(seed).integers(0, 3, shape)
         found = pt.diagnose(pt.as_draws(draws))
         assert not found.chains_disagree
-        assert not any(about(found, w) for w in ("not mixed", "begin elsewhere", "between modes"))
+        assert not any(about(found, w) for w in ("not mixed", "start far from", "between modes"))
 
 
 def test_autocorrelation_is_no_disagreement_and_stuck_chains_are():
@@ -267,14 +267,14 @@ def test_burn_in_left_in_is_named(share, renewed):
     for seed in range(3):
         rng = np.random.default_rng(seed)
         chains = renewed_chains(rng, 800, noise=0.15, renewed=renewed)
-        assert not about(pt.diagnose(pt.as_draws(chains)), "begin elsewhere")
+        assert not about(pt.diagnose(pt.as_draws(chains)), "start far from")
         burn = int(800 * share)
         still = rng.random((4, burn, 24)) < np.linspace(1, 0, burn)[:, None]
         chains[:, :burn] = np.where(still, 0, chains[:, :burn])  # all chains from one cluster
         found = pt.diagnose(pt.as_draws(chains))
-        assert about(found, "begin elsewhere")
+        assert about(found, "start far from")
         assert about(found, "draws.drop(80)")
-        assert not about(pt.diagnose(pt.as_draws(chains[:, 80:])), "begin elsewhere")
+        assert not about(pt.diagnose(pt.as_draws(chains[:, 80:])), "start far from")
 
 
 @pytest.mark.parametrize("short", [1, 2, 3, 30])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import lgamma
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from scipy.optimize import brentq
@@ -222,3 +223,13 @@ def test_data_without_a_model_by_hand():
     assert repr(found).startswith("<Profiles: 2 clusters, 2 columns")
     with pytest.raises(pt.PartitaError, match="one row per item"):
         pt.profiles(draws, [0, 0, 1, 1], data=[1.0, 2.0])
+
+
+def test_names_are_shown_whole_and_at_most_ten_levels():
+    name = "systolic_blood_pressure_at_the_first_visit_in_the_morning"
+    levels = [f"level {i:02}" for i in range(14)] * 5
+    data = pd.DataFrame({name: np.arange(70.0), "clinic": levels})
+    shown = str(pt.profiles([[0] * 70] * 4, [0] * 70, data=data))
+    assert name in shown
+    assert shown.count("share of") == 10
+    assert "4 rows of less frequent levels are in to_frame()" in shown

@@ -313,3 +313,14 @@ def test_a_summary_of_features_is_read_in_a_dozen_lines():
     summary = pt.summarize(pt.datasets.overlapping_features().draws)
     assert len(str(summary).splitlines()) <= 12
     assert summary.how_many in " ".join(summary.details().split())
+
+
+def test_each_warning_is_one_line_with_one_remedy():
+    fit = pt.sample(
+        pt.datasets.galaxies(), kernel="hierarchical", draws=100, burn_in=10, chains=3, rng=0
+    )
+    summary = pt.summarize(fit)
+    assert len(summary.diagnostics.warnings) == 3  # R-hat, effective draws, burn-in
+    lines = str(summary).splitlines()
+    assert sum(line.startswith("  ! ") for line in lines) == len(summary.diagnostics.warnings)
+    assert not any(line.startswith("    ") for line in lines)

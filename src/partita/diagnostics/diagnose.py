@@ -177,7 +177,7 @@ def warnings_for(
         )
     if start is not None:
         texts.append(
-            "The chains begin elsewhere than they go on. Drop burn-in: "
+            "The chains start far from where they settle. Drop burn-in: "
             f"draws.drop({draws.n_draws // draws.n_chains // 10:,})."
         )
         numbers.append(

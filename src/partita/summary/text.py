@@ -131,7 +131,8 @@ def statements_on_partitions(summary: Summary, first: int = 0) -> list[tuple[str
     """What a summary of partitions says in brief."""
     told = statements(summary)
     label, number = told[2]
-    told[2] = label, f"{number}{_next_best(summary)}.{_fewest(summary)}{_prices(summary)}"
+    fewest = _fewest(summary, told=_cheapest_other(summary))
+    told[2] = label, f"{number}{_next_best(summary)}.{fewest}{_prices(summary)}"
     if "items" not in _late(summary):
         told.append(_certainty(summary, first))
     other = summary.sensitivity
@@ -266,27 +267,35 @@ def in_draws(summary: AnySummary) -> str:
     return f"{text}; {' and '.join(others)}." if others else f"{text}."
 
 
+def _cheapest_other(summary: Summary) -> int | None:
+    """Which of the numbers that were tried is the best besides that of the estimate."""
+    curve = summary.curve
+    if curve is None or not np.isfinite(curve.percent).all():
+        return None
+    others = np.flatnonzero(curve.k != int(curve.estimate.max()) + 1)
+    return int(others[np.argmin(curve.excess[others])]) if others.size else None
+
+
 def _next_best(summary: Summary) -> str:
     """What the cheapest other number of clusters costs, of those that were tried."""
-    curve = summary.curve
-    if curve is None:
+    curve, j = summary.curve, _cheapest_other(summary)
+    if curve is None or j is None:
         return ""
-    others = np.flatnonzero(curve.k != int(curve.estimate.max()) + 1)
-    if not others.size or not np.isfinite(curve.percent).all():
-        return ""
-    j = others[np.argmin(curve.excess[others])]
     error = 100.0 * curve.standard_error[j] / (curve.expected_loss[j] - curve.excess[j])
     uncertain = f" ± {short(error)}" if np.isfinite(error) else ""
     more = f"{short(float(curve.percent[j]))}{uncertain}%"
     return f"; the best found with {curve.k[j]:,} costs {more} more"
 
 
-def _fewest(summary: Summary) -> str:
-    """The fewest clusters within a percent of the loss, and single items that are undecided."""
+def _fewest(summary: Summary, told: int | None = None) -> str:
+    """The fewest clusters within a percent of the loss, and single items that are undecided.
+
+    The number at ``told`` of the curve has been said already.
+    """
     text, curve = "", summary.curve
     if curve is not None and np.isfinite(curve.percent).all():
         near = np.flatnonzero((curve.percent <= NEAR) & (curve.k < summary.n_clusters))
-        if near.size:
+        if near.size and near[0] != told:
             j = int(near[0])
             text = (
                 f" The fewest within {NEAR:g}% of the lowest loss: "
