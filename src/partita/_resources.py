@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait  # noqa: TID251
 from contextlib import contextmanager
+from contextvars import ContextVar, Token
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -143,14 +144,29 @@ def run(function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | None = Non
         return list(pool.map(function, work))
 
 
+_outer: ContextVar[Clock | None] = ContextVar("clock", default=None)
+
+
 class Clock:
-    """Time spent, and whether it is up: after the time limit, or after Ctrl-C."""
+    """Time spent, and whether it is up: after the time limit, or after Ctrl-C.
+
+    ``with clock:`` the clocks of searches within tell it of Ctrl-C, so that the rest ends, too.
+    """
 
     def __init__(self, time_limit: float | None) -> None:
         self.start = time.monotonic()
         self.deadline = None if time_limit is None else self.start + time_limit
         self.interrupted = False
         self._flags: list[NDArray[np.bool_]] = []
+        self._outside = _outer.get()
+        self._tokens: list[Token[Clock | None]] = []
+
+    def __enter__(self) -> Clock:
+        self._tokens.append(_outer.set(self))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _outer.reset(self._tokens.pop())
 
     def is_up(self) -> bool:
         """Whether a search should stop and return the best it has."""
@@ -163,6 +179,8 @@ class Clock:
         self.interrupted = True
         for flag in self._flags:
             flag[0] = True
+        if self._outside is not None:
+            self._outside.interrupt()
 
     @contextmanager
     def until(self, share: float = 1.0) -> Iterator[NDArray[np.bool_]]:

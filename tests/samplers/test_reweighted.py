@@ -13,6 +13,7 @@ from scipy.stats import rankdata
 
 import partita as pt
 from partita import lattice
+from partita._resources import Clock
 from partita.errors import InvalidInputError, ReweightingError
 from partita.mcmc import mcse_mean, pareto_smoothed
 from partita.samplers.sensitivity import importance_weights
@@ -361,7 +362,7 @@ def test_shown_everywhere_and_stored(fit, found, tmp_path):
     assert "Would another prior" in found._repr_html_()
     axes = pt.plots.prior_sensitivity(found)
     assert len(axes.get_xticks()) == len(found)
-    assert axes.get_title(loc="left").endswith(f"of {len(found)} do")
+    assert axes.get_title(loc="left").endswith(f"of {len(found) - 1}")
     small = replace(fit, draws=fit.draws, trace=fit.trace)
     summary = pt.summarize(small, rng=0)
     assert summary.sensitivity is not None  # cheap enough to be there without request
@@ -407,3 +408,52 @@ def test_a_partition_that_is_not_the_estimate_is_not_called_one():
     right = pt.prior_sensitivity(rows, [prior], from_prior=prior, estimate=truth)
     assert right.same[right.own]
     assert right.sentence.startswith("The 3 clusters are the estimate")
+
+
+@pytest.mark.parametrize("asked", [0, 3, 40, 200, 2_000])
+def test_time_that_is_up_leaves_out_priors_and_names_them(fit, found, asked, monkeypatch):
+    """Wherever the clock ends it, what is said is what the whole grid says of these priors."""
+    left = asked
+
+    def is_up(self) -> bool:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            self.interrupt()
+        return self.interrupted
+
+    monkeypatch.setattr(Clock, "is_up", is_up)
+    own = found.estimate
+    tried = [pt.DirichletProcess(a) for a in (0.5, 0.8, 1.25)]
+    cut = pt.prior_sensitivity(fit, tried, estimate=own, time_limit=1e6)
+    monkeypatch.undo()
+    whole = pt.prior_sensitivity(fit, tried, estimate=own)
+    assert whole.missing == ()
+    assert {*cut.priors, *cut.missing} == set(whole.priors)
+    assert not {*cut.priors} & {*cut.missing}
+    assert cut.priors[cut.own] == "DirichletProcess(1)"
+    assert asked > 3 or len(cut.missing) == 3
+    for m, name in enumerate(cut.priors):
+        if m != cut.own:
+            same = whole.priors.index(name)
+            np.testing.assert_array_equal(cut.labels[m], whole.labels[same])
+            assert cut.radius[m] == whole.radius[same]
+    for name in cut.missing:
+        assert name in cut.sentence
+        assert name in str(cut)
+
+
+def test_ctrl_c_between_two_priors_loses_none_that_is_done(fit, found, monkeypatch):
+    calls = []
+
+    def ball(*given, **more):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return pt.credible_ball(*given, **more)
+
+    monkeypatch.setattr("partita.samplers.sensitivity.credible_ball", ball)
+    tried = [pt.DirichletProcess(a) for a in (0.5, 0.8, 1.25)]
+    cut = pt.prior_sensitivity(fit, tried, estimate=found.estimate)
+    assert cut.priors == ("DirichletProcess(0.5)", "DirichletProcess(1)")
+    assert cut.missing == ("DirichletProcess(0.8)", "DirichletProcess(1.25)")

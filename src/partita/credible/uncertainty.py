@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._progress import Status
-from partita._resources import require_memory, stream
+from partita._resources import Clock, require_memory, run_interruptible, stream
 from partita._result import Result
 from partita._storage import chunk_rows
 from partita._text import Kind, clip, counted, words
@@ -18,7 +18,7 @@ from partita._tolerance import SUM
 from partita._validate import integer, probability
 from partita.credible.ball import MASS_TOLERANCE, clean_prob
 from partita.draws import Draws, any_draws, as_draws
-from partita.kernels.arrays import Floats, Int32s, Ints
+from partita.kernels.arrays import Bools, Floats, Int32s, Ints
 from partita.labels import (
     DrawsLike,
     Labels,
@@ -473,9 +473,30 @@ class Comparison:
 
 
 def compare(
-    estimate: Labels, draws: Draws, *, jaccard: float = JACCARD, n_jobs: int | None = None
+    estimate: Labels,
+    draws: Draws,
+    *,
+    jaccard: float = JACCARD,
+    n_jobs: int | None = None,
+    clock: Clock | None = None,
 ) -> Comparison:
-    """Compare every draw with the estimate in O(M·N·K), without an N×N matrix."""
+    """Compare every draw with the estimate in O(M·N·K), without an N×N matrix.
+
+    When time is up on the clock, that is a KeyboardInterrupt: half of the sums say nothing.
+    """
+    clock = Clock(None) if clock is None else clock
+    with clock.until() as stop:
+        found = run_interruptible(
+            lambda: _comparison(estimate, draws, jaccard, n_jobs, stop), clock.interrupt
+        )
+        if stop[0]:
+            raise KeyboardInterrupt
+    return found
+
+
+def _comparison(
+    estimate: Labels, draws: Draws, jaccard: float, n_jobs: int | None, stop: Bools
+) -> Comparison:
     threshold = clean_jaccard(jaccard)
     sizes = np.bincount(estimate).astype(np.int64)
     # Sums of every block that waits to be added, each (n_items, K) twice.
@@ -489,7 +510,9 @@ def compare(
     rows = None if len(chunks) == 1 else chunk_rows(n)
     whole = [np.empty((n, sizes.size + 1)), np.empty((n, sizes.size)), *np.empty((3, n))]
     mass = float(draws.n_draws) if draws.weights is None else 1.0
-    compared = partial(_compared, estimate=estimate, sizes=sizes, limit=threshold - _ROUNDING)
+    compared = partial(
+        _compared, estimate=estimate, sizes=sizes, limit=threshold - _ROUNDING, stop=stop
+    )
     k_most = int(draws.n_clusters.max())
     with Status(f"comparing {words(draws.kind).draws} with the estimate") as status:
         if len(chunks) > 1 and 4 * draws.n_draws * k_most * (sizes.size + 1) <= _SUM_BYTES:
@@ -552,6 +575,7 @@ def _compared(
     sizes: Ints,
     limit: float,
     items: slice,
+    stop: Bools,
     tables: tuple[Int32s, ...] | None = None,
 ) -> tuple[Floats, ...]:
     """Sums over one block. Whole weights until the end: unweighted, they are exact counts."""
@@ -562,6 +586,8 @@ def _compared(
     k, k_most = sizes.size, int(block.n_clusters.max())
     step = batch_rows(n_rows, k_most * k)
     for first in range(0, n_rows, step):
+        if stop[0]:
+            break
         some = slice(first, min(first + step, n_rows))
         labels, clusters = block.labels[some], block.n_clusters[some]
         if tables is None:

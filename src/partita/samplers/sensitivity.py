@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._resources import Clock
 from partita._result import Page, Result, Table
 from partita._text import brief, counted, in_list, in_unit, percent
-from partita._validate import Rng, unexpected
+from partita._validate import Rng, seconds, unexpected
 from partita.credible.ball import clean_prob, credible_ball
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, NotSupportedError, ReweightingError
@@ -278,6 +279,8 @@ class PriorSensitivity(Result):
         Priors about which the draws say too little.
     refused_scale, refused_effective, refused_k_hat : ndarray of float, shape (n_refused,)
         Their scales, and the effective draws and k-hat of their weights.
+    missing : tuple of str
+        Priors that a time limit or Ctrl-C left no time for; nothing is said about them.
     estimate : ndarray of int, shape (n_items,)
         What is reported.
     loss : Loss
@@ -310,6 +313,7 @@ class PriorSensitivity(Result):
     estimate: Labels
     loss: Loss
     prob: float
+    missing: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.priors)
@@ -332,6 +336,10 @@ class PriorSensitivity(Result):
     @property
     def sentence(self) -> str:
         """What to write: over which priors the reported clusters are the estimate."""
+        unknown = f" There was no time for {in_list(self.missing)}." if self.missing else ""
+        return self._said() + unknown
+
+    def _said(self) -> str:
         k = int(self.estimate.max()) + 1
         if not self.same[self.own]:
             return self._not_the_estimate(k)
@@ -414,6 +422,7 @@ class PriorSensitivity(Result):
                 self.refused, self.refused_effective, self.refused_k_hat, strict=True
             )
         ]
+        rows += [(name, *["–"] * 6, "not reached") for name in self.missing]
         columns = (
             *("Prior", "Clusters", "Distance", "Clusters that survive", "Mean number"),
             *(f"{percent(self.prob)} radius", "Log evidence ratio", "Effective draws"),
@@ -439,7 +448,8 @@ class PriorSensitivity(Result):
     def __repr__(self) -> str:
         same = f"{int(self.same.sum())} of {len(self)} priors"
         return (
-            f"<PriorSensitivity: the reported estimate under {same}, {len(self.refused)} refused>"
+            f"<PriorSensitivity: the reported estimate under {same}, {len(self.refused)} refused"
+            f"{f', {len(self.missing)} not reached' if self.missing else ''}>"
         )
 
     def __str__(self) -> str:
@@ -464,6 +474,7 @@ def prior_sensitivity(
     estimate: LabelsLike | None = None,
     loss: str | Loss = "vi",
     prob: float = 0.95,
+    time_limit: float | None = None,
     rng: Rng | None = None,
     n_jobs: int | None = None,
 ) -> PriorSensitivity:
@@ -487,6 +498,9 @@ def prior_sensitivity(
         Of the estimates. Distances and radii are in it, or in VI where it is not a metric.
     prob : float
         Of the credible balls.
+    time_limit : float, optional
+        Seconds after which the priors that are done are returned, as after Ctrl-C; ``missing``
+        names the others. The reported estimate takes at most half of them.
     rng : int, SeedSequence or Generator, optional
         Seed of the searches; the same by default.
     n_jobs : int, optional
@@ -515,13 +529,17 @@ def prior_sensitivity(
     ('DirichletProcess(0.5)', 'DirichletProcess(1)')
     """
     draws, own = _draws_and_prior(source, from_prior)
-    chosen, level = as_loss(loss), clean_prob(prob)
+    chosen, level, limit = as_loss(loss), clean_prob(prob), seconds(time_limit)
+    clock = Clock(limit)
     if estimate is None:
-        found = estimate_of(draws, loss=chosen, bound=None, rng=rng, n_jobs=n_jobs, progress=False)
-        reported, known = found.labels, True
+        half = None if limit is None else 0.5 * limit
+        shared: dict[str, Any] = {"bound": None, "rng": rng, "n_jobs": n_jobs, "progress": False}
+        with clock:  # Ctrl-C ends the rest, too
+            reported = estimate_of(draws, loss=chosen, time_limit=half, **shared).labels
+        known = True
     else:
         reported, known = draws.clean(estimate, "estimate"), False
-    grid = _Grid(draws, own)
+    grid = _Grid(draws, own, clock)
     if priors is None:
         grid.fill(_STEPS)
     else:
@@ -538,9 +556,10 @@ def sensitivity_of_fit(
     prob: float,
     rng: Rng | None,
     n_jobs: int | None,
+    clock: Clock,
 ) -> PriorSensitivity:
     """As ``prior_sensitivity`` around an estimate; in brief with one step to either side."""
-    grid = _Grid(fit.draws, fit.prior)
+    grid = _Grid(fit.draws, fit.prior, clock)
     grid.fill(1 if brief else _STEPS)
     known = not found.constraints and found.method == "auto"
     return _over(grid, found.labels, known, found.loss, prob, rng, n_jobs)
@@ -571,14 +590,25 @@ def _over(
     entries, own = grid.ordered()
     search: dict[str, Any] = {"loss": loss, "bound": None, "rng": rng, "n_jobs": n_jobs}
     search["progress"] = False
-    rows = [
-        {
-            **_under(found, reported, metric, prob, None if known and m == own else search),
-            **_of_weights(found, is_own=m == own),
-        }
-        for m, (_, found) in enumerate(entries)
-    ]
-    columns: dict[str, Any] = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    row = _under(entries[own][1], reported, metric, prob, None if known else search, grid.clock)
+    rows: dict[int, dict[str, Any]] = {own: row | _of_weights(entries[own][1], is_own=True)}
+    for m, (prior, found) in enumerate(entries):
+        if m == own:
+            continue
+        try:
+            if not grid.clock.is_up():
+                row = _under(found, reported, metric, prob, search, grid.clock)
+                if not row["cut_short"]:
+                    rows[m] = row | _of_weights(found, is_own=False)
+        except KeyboardInterrupt:
+            grid.clock.interrupt()
+        if m not in rows:
+            grid.missing.append(prior)
+    entries, own = [entries[m] for m in sorted(rows)], sorted(rows).index(own)
+    names = rows[min(rows)].keys() - {"cut_short"}
+    columns: dict[str, Any] = {
+        name: np.array([rows[m][name] for m in sorted(rows)]) for name in names
+    }
     refused = grid.refused
     return PriorSensitivity(
         priors=tuple(named(prior) for prior, _ in entries),
@@ -592,6 +622,7 @@ def _over(
         estimate=reported,
         loss=metric,
         prob=prob,
+        missing=tuple(named(prior) for prior in grid.missing),
         **columns,
     )
 
@@ -621,19 +652,30 @@ def _clean_priors(priors: Any) -> list[PartitionPrior]:
 
 
 class _Grid:
-    """Priors with the draws reweighted to them; its own is the first of them."""
+    """Priors with the draws reweighted to them; its own is the first of them.
 
-    def __init__(self, draws: Draws, own: PartitionPrior) -> None:
-        self.draws, self.own = draws, own
+    Those that there is no time for are missing.
+    """
+
+    def __init__(self, draws: Draws, own: PartitionPrior, clock: Clock) -> None:
+        self.draws, self.own, self.clock = draws, own, clock
+        self.missing: list[PartitionPrior] = []
         self.entries: list[tuple[PartitionPrior, Draws]] = [(own, draws)]
         self.refused: list[tuple[PartitionPrior, ReweightingError]] = []
 
     def add(self, prior: PartitionPrior) -> bool:
-        """Whether the draws say enough about a prior."""
+        """Whether the draws say enough about a prior, or there is no time to ask."""
         if prior == self.own:
             return True
         try:
+            if self.clock.is_up():
+                self.missing.append(prior)
+                return True
             found = reweight(self.draws, prior, self.own)
+        except KeyboardInterrupt:
+            self.clock.interrupt()
+            self.missing.append(prior)
+            return True
         except ReweightingError as error:
             self.refused.append((prior, error))
             return False
@@ -748,18 +790,29 @@ def _brief(value: Any) -> str:
 
 
 def _under(
-    draws: Draws, reported: Labels, metric: Loss, prob: float, search: dict[str, Any] | None
+    draws: Draws,
+    reported: Labels,
+    metric: Loss,
+    prob: float,
+    search: dict[str, Any] | None,
+    clock: Clock,
 ) -> dict[str, Any]:
     """What is reported under one prior; without a search, under the draws' own."""
     n_jobs = None if search is None else search["n_jobs"]
     posterior = Posterior(draws, n_jobs)
     labels = reported
+    cut_short = False
     if search is not None:
-        labels = estimate_of(posterior, starts=reported, **search).labels
+        # No time left would be no search: a moment is needed for any answer.
+        left = None if clock.deadline is None else max(clock.left, 0.01)
+        with clock:
+            found = estimate_of(posterior, starts=reported, time_limit=left, **search)
+        labels, cut_short = found.labels, found.search.interrupted
     ball = credible_ball(posterior, labels, prob=prob, loss=metric, n_jobs=n_jobs)
     k = draws.n_clusters.astype(np.float64)
     more = posterior.distances(metric, reported) - posterior.distances(metric, labels)
     return {
+        "cut_short": cut_short,
         "labels": np.asarray(labels, np.int32),
         "n_clusters": int(labels.max()) + 1,
         "distance": float(_between(metric, reported, labels)),

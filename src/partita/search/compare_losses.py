@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -207,17 +208,19 @@ def compare_losses(
     clock = Clock(seconds(time_limit))
     found = []
     for done, measure in enumerate(measures):
-        left = None if time_limit is None else max(clock.left / (len(measures) - done), 0.01)
-        found.append(
-            estimate(
-                posterior,
-                loss=measure,
-                time_limit=left,
-                n_jobs=n_jobs,
-                progress=progress,
-                rng=rng,
+        share = clock.left / (len(measures) - done)
+        left = None if math.isinf(share) else max(share, 0.01)
+        with clock:  # Ctrl-C ends the rest, too
+            found.append(
+                estimate(
+                    posterior,
+                    loss=measure,
+                    time_limit=left,
+                    n_jobs=n_jobs,
+                    progress=progress,
+                    rng=rng,
+                )
             )
-        )
     labels = [each.labels for each in found]
     expected = np.array(
         [[m.expected(row, posterior.draws, n_jobs) for m in measures] for row in labels]

@@ -45,6 +45,7 @@ from partita.search.task import (
     Candidate,
     Task,
     distinct_candidates,
+    run_interruptible,
     run_interruptible_parallel,
     tie_threshold,
 )
@@ -184,7 +185,10 @@ class ConstrainedSearch:
         exact = self._enumerated(rules) if self.enumerates else None
         if exact is not None:
             return exact
-        reached = self._descended(rules, self._begun(rules, starts, effort), effort)
+        begun = run_interruptible(
+            self.task, lambda: self._begun(rules, starts, effort), "partitions to begin with"
+        )
+        reached = self._descended(rules, begun, effort)
         if effort.patience and not self.task.clock.is_up():
             reached = distinct([*reached, self._iterated(rules, reached[0], effort)])
         if self._whole is not None and not self.task.clock.is_up():

@@ -348,7 +348,7 @@ def _searched(task: Task, search: Any) -> list[Candidate]:
     try:
         return list(search(task))
     except KeyboardInterrupt:
-        task.clock.interrupted = True
+        task.clock.interrupt()
         if not task.found:
             raise
         return task.found

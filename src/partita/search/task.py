@@ -200,7 +200,7 @@ def run_interruptible_parallel(
                 if not waiting:
                     break
             except KeyboardInterrupt:
-                task.clock.interrupted = True
+                task.clock.interrupt()
         return [future.result() for future in futures]
 
 

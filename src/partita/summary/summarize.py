@@ -309,9 +309,8 @@ def summarize(
     }
     clock = Clock(seconds(time_limit))
     share = None if time_limit is None else _SEARCH_SHARE * time_limit
-    found = estimate_of(posterior, loss=measure, **{**wishes, "time_limit": share})
-    by_hand = share is None or clock.seconds < share
-    clock.interrupted = found.search.interrupted and by_hand
+    with clock:
+        found = estimate_of(posterior, loss=measure, **{**wishes, "time_limit": share})
     metric = measure if measure.is_metric else VI()
     sizes = cluster_sizes_posterior(posterior, prob=level)
     diagnostics = _diagnostics(draws, posterior, found.labels, n_jobs)
@@ -319,7 +318,7 @@ def summarize(
     parts = _Parts(clock)
     uncertainty, estimates = LATE
     some: dict[str, Any] = dict.fromkeys(name for names in LATE.values() for name in names)
-    some |= parts.made(uncertainty, _uncertainty, found.labels, clean, overlap, n_jobs) or {}
+    some |= parts.made(uncertainty, _uncertainty, found.labels, clean, overlap, n_jobs, clock) or {}
     profiled = None
     if observed is not None:
         made = (draws, clean, found.labels, observed, level)
@@ -332,7 +331,7 @@ def summarize(
     )
     priors = None
     if _wants_priors(sensitivity, draws, found, wishes, diagnostics):
-        asked = (draws, found, level, sensitivity is True, rng, n_jobs)
+        asked = (draws, found, level, sensitivity is True, rng, n_jobs, clock)
         priors = parts.made("sensitivity to the prior", _other_priors, *asked)
     several = None
     if diagnostics.chains_disagree:
@@ -404,11 +403,18 @@ def _wants_priors(
 
 
 def _other_priors(
-    fit: Fit, found: PointEstimate, prob: float, whole: bool, rng: Rng | None, n_jobs: int | None
+    fit: Fit,
+    found: PointEstimate,
+    prob: float,
+    whole: bool,
+    rng: Rng | None,
+    n_jobs: int | None,
+    clock: Clock,
 ) -> PriorSensitivity:
     from partita.samplers.sensitivity import sensitivity_of_fit
 
-    return sensitivity_of_fit(fit, found, brief=not whole, prob=prob, rng=rng, n_jobs=n_jobs)
+    shared: dict[str, Any] = {"prob": prob, "rng": rng, "n_jobs": n_jobs, "clock": clock}
+    return sensitivity_of_fit(fit, found, brief=not whole, **shared)
 
 
 class _Parts:
@@ -421,9 +427,10 @@ class _Parts:
     def made(self, name: str, make: Callable[..., T], *arguments: Any) -> T | None:
         try:
             if not self.clock.is_up():
-                return make(*arguments)
+                with self.clock:
+                    return make(*arguments)
         except KeyboardInterrupt:
-            self.clock.interrupted = True
+            self.clock.interrupt()
         except MemoryLimitError as error:  # refused before the work; the rest does not need it
             warnings.warn(f"{name}: {error}", PartitaWarning, stacklevel=4)
         self.missing.append(name)
@@ -449,9 +456,9 @@ def late(summary: Summary, part: str) -> dict[str, Any]:
 
 
 def _uncertainty(
-    labels: Labels, draws: Draws, jaccard: float, n_jobs: int | None
+    labels: Labels, draws: Draws, jaccard: float, n_jobs: int | None, clock: Clock | None = None
 ) -> dict[str, Any]:
-    comparison = compare(labels, draws, jaccard=jaccard, n_jobs=n_jobs)
+    comparison = compare(labels, draws, jaccard=jaccard, n_jobs=n_jobs, clock=clock)
     return {"items": items_from(comparison, draws), "clusters": clusters_from(comparison)}
 
 

@@ -1,0 +1,82 @@
+"""One clock: a time limit and Ctrl-C end the work within, and what is finished is returned."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import partita as pt
+from partita._resources import Clock
+from partita.credible.uncertainty import compare
+from partita.search import local_search
+
+RNG = np.random.default_rng(0)
+LABELS = RNG.integers(0, 4, (60, 24))
+
+
+def test_ctrl_c_in_a_search_ends_the_work_around_it():
+    with Clock(None) as outer, outer:
+        inner = Clock(None)
+        with inner.until() as flag:
+            assert not flag[0]
+            inner.interrupt()
+            assert flag[0]
+    assert outer.is_up()
+    assert outer.left == 0.0
+    assert not Clock(None).is_up()
+
+
+def test_a_flag_for_kernels_is_set_at_its_share_of_the_time(monkeypatch):
+    clock = Clock(10.0)
+    monkeypatch.setattr("partita._resources.time.monotonic", lambda: clock.start + 6.0)
+    with clock.until(0.5) as half, clock.until() as whole:
+        assert half[0]
+        assert not whole[0]
+    clock.interrupt()
+    with clock.until() as whole:
+        assert whole[0]
+
+
+def test_a_comparison_is_whole_or_not_there():
+    clock = Clock(None)
+    clock.interrupt()
+    with pytest.raises(KeyboardInterrupt):
+        compare(pt.canonical(LABELS[0]), pt.Draws(LABELS), clock=clock)
+
+
+def test_ctrl_c_under_one_loss_ends_the_others(monkeypatch):
+    limits, search = [], pt.estimate
+
+    def interrupted(*given, **more):
+        limits.append(more["time_limit"])
+        Clock(None).interrupt()
+        return search(*given, **more)
+
+    monkeypatch.setattr("partita.search.compare_losses.estimate", interrupted)
+    found = pt.compare_losses(LABELS, losses=["vi", "binder", "nvi"])
+    assert limits[0] is None
+    assert all(limit is not None for limit in limits[1:])
+    assert len(found.estimates) == 3
+
+
+def test_ctrl_c_in_one_part_of_a_summary_ends_the_rest(monkeypatch):
+    from partita.summary import summarize as module
+
+    make = module._for_comparison
+
+    def interrupted(*given):
+        Clock(None).interrupt()
+        return make(*given)
+
+    monkeypatch.setattr(module, "_for_comparison", interrupted)
+    cut = pt.summarize(LABELS, path=True, progress=False)
+    assert cut.missing == ("price path", "curve over numbers of clusters")
+
+
+def test_clusters_are_merged_alike_however_many_pairs_are_sorted_at_a_time(monkeypatch):
+    draws = RNG.integers(0, 40, (30, 60))
+    whole = pt.estimate(draws, n_clusters=4, n_starts=2)
+    monkeypatch.setattr(local_search, "_SORTED", 40)
+    again = pt.estimate(draws, n_clusters=4, n_starts=2)
+    assert again.n_clusters == 4
+    assert again.expected_loss == pytest.approx(whole.expected_loss, rel=0.02)
