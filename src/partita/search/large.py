@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._resources import stream
 from partita._storage import chunk_rows
 from partita._text import counted, words
 from partita.draws import Draws
@@ -32,6 +33,7 @@ from partita.losses.base import Loss
 from partita.losses.builtin import VI
 from partita.scan import (
     Block,
+    Sums,
     gather,
     gather_if_small,
     is_remote,
@@ -297,9 +299,8 @@ def scan_items(task: Task, labels: Labels, items: Items | None = None) -> MoveSc
     most = k + 1 if task.options.max_clusters is None else task.options.max_clusters
     best, lowest = np.empty(some.size, np.int64), np.empty(some.size)
     summed, said = None, words(draws.kind).draws
-    for part in _chunks(task, draws, some.size, k + 1):
+    for part, summed in _sums_of(task, draws, loss, placed, some):
         task.report(f"looking at {part.stop:,} of {some.size:,} items in all {said}")
-        summed = _summed(task, draws, loss, placed, some[part])
         if summed is None:
             return None
         losses = summed.losses(loss, labels[some[part]])
@@ -319,8 +320,7 @@ def single_moves(task: Task, labels: Labels, losses: Sequence[Loss]) -> list[Flo
     assert task.draws is not None
     k, n = int(labels.max()) + 1, labels.size
     placed, parts = Placed(None, labels, k + 1), []
-    for part in _chunks(task, task.draws, n, k + 1):
-        summed = _summed(task, task.draws, losses[0], placed, np.arange(n)[part])
+    for part, summed in _sums_of(task, task.draws, losses[0], placed, np.arange(n)):
         if summed is None:
             return None
         parts.append([summed.losses(loss, labels[part]) for loss in losses])
@@ -338,9 +338,8 @@ def place(task: Task, draws: Draws, known: Items, labels: Labels) -> Labels | No
     out[known] = labels
     others = np.flatnonzero(out < 0)
     placed = Placed(known, labels, k)
-    for part in _chunks(task, draws, others.size, k):
+    for part, summed in _sums_of(task, draws, loss, placed, others):
         task.report(f"placing {part.stop:,} of {others.size:,} items")
-        summed = _summed(task, draws, loss, placed, others[part])
         if summed is None:
             return None
         nowhere = np.full(part.stop - part.start, -1, np.int32)
@@ -395,25 +394,91 @@ class _TimeIsUpError(Exception):
     """Ends a pass."""
 
 
-def _summed(task: Task, draws: Draws, loss: Loss, placed: Placed, items: Items) -> Summed | None:
+class Known(NamedTuple):
+    """What blocks of draws need besides their labels."""
+
+    terms: Floats
+    steps: Floats
+    own: Own
+
+
+Filled = list[tuple[slice, Tables]]
+"""Tables of the draws of a block, a few together."""
+
+
+def _sums_of(
+    task: Task, draws: Draws, loss: Loss, placed: Placed, items: Items
+) -> Iterator[tuple[slice, Summed | None]]:
+    """Sums of the items, a chunk after the other; None once time is up.
+
+    Tables are counted once where they can be kept. Chunks are then so small that their sums stay
+    in cache, and are shared out among threads.
+    """
+    terms, steps = terms_and_steps(loss, draws.n_items)
+    known = Known(terms, steps, _own(placed, terms, steps))
+    sizes = np.bincount(placed.slots, minlength=placed.n_slots)
+    jobs = task.options.n_jobs
+
+    def total(part: slice, tables: dict[int, Filled] | None, threads: int | None) -> Summed | None:
+        # One number for each item: workers make their own.
+        there = None if is_remote(draws) else known
+        visit = partial(
+            _visit, loss=loss, placed=placed, items=items[part], known=there, filled=tables
+        )
+        found = _until_time(task, draws, visit, threads)
+        if found is None:
+            return None
+        values, totals = found
+        return Summed(values, totals, sizes, terms, steps)
+
+    n_tables = draws.n_draws * int(draws.n_clusters.max())
+    near = 20 * padded(placed.n_slots) * n_tables <= LEAST_BYTES and not is_remote(draws)
+    parts = list(_chunks(task, draws, items.size, placed.n_slots))
+    if not near or len(parts) == 1 or task.clock.is_up():
+        yield from ((part, total(part, None, jobs)) for part in parts)
+        return
+    fill = partial(_filled_block, loss=loss, placed=placed, known=known)
+    tables = dict(map_blocks(fill, draws, rows=chunk_rows(draws.n_items), n_jobs=jobs))
+    small = [slice(at, min(at + TILE, items.size)) for at in range(0, items.size, TILE)]
+    yield from zip(small, stream(lambda part: total(part, tables, 1), small, jobs), strict=True)
+
+
+def _until_time(
+    task: Task, draws: Draws, visit: Callable[[Block], Sums], n_jobs: int | None
+) -> Sums | None:
     """One pass; None if time was up before its last block."""
 
     def say(_: str) -> None:
         if task.clock.is_up():
             raise _TimeIsUpError
 
-    # One number for each item: made once here, and anew by workers, to which they do not travel.
-    steps = terms_and_steps(loss, draws.n_items)
-    known = None if is_remote(draws) else (steps, _own(placed, *steps))
-    visit = partial(_visit, loss=loss, placed=placed, items=items, known=known)
-    rows = chunk_rows(draws.n_items)
     try:
         say("")
-        values, totals = sum_blocks(visit, draws, rows=rows, n_jobs=task.options.n_jobs, say=say)
+        return sum_blocks(visit, draws, rows=chunk_rows(draws.n_items), n_jobs=n_jobs, say=say)
     except _TimeIsUpError:
         return None
-    sizes = np.bincount(placed.slots, minlength=placed.n_slots)
-    return Summed(values, totals, sizes, *steps)
+
+
+def _filled_block(block: Block, *, loss: Loss, placed: Placed, known: Known) -> tuple[int, Filled]:
+    """The pass: all tables of a block, and its first draw."""
+    return block.start, list(_filled(block, loss, placed, known))
+
+
+def _filled(
+    block: Block, loss: Loss, placed: Placed, known: Known
+) -> Iterator[tuple[slice, Tables]]:
+    """Tables of a few draws after the other."""
+    width, clusters = padded(placed.n_slots), np.array(block.n_clusters)
+    most = int(clusters.max())
+    at_once = min(clusters.size, draws_at_once(most * width, GROUP_CELLS))
+    mass = np.array(block.probabilities)
+    weights = mass if loss.averages_sums else np.ones(clusters.size)
+    for first in range(0, clusters.size, at_once):
+        group = slice(first, min(first + at_once, clusters.size))
+        tables = new_tables(at_once, most, width)
+        _count(block.labels[group], placed, tables)
+        fill_gains(tables, clusters[group], weights[group], known.terms, known.steps)
+        yield group, tables
 
 
 def _visit(
@@ -422,27 +487,21 @@ def _visit(
     loss: Loss,
     placed: Placed,
     items: Items,
-    known: tuple[tuple[Floats, Floats], Own] | None,
+    known: Known | None,
+    filled: dict[int, Filled] | None,
 ) -> tuple[Floats, Floats]:
     """The pass: what a block adds to the sums of some items, and to those of the partition."""
     n = block.labels.shape[1]
     if known is None:
-        known = terms_and_steps(loss, n), _own(placed, *terms_and_steps(loss, n))
-    (terms, steps), own = known
+        terms, steps = terms_and_steps(loss, n)
+        known = Known(terms, steps, _own(placed, terms, steps))
     homes = placed.slots[items] if placed.items is None else np.full(items.size, -1, np.int32)
-    width, clusters = padded(placed.n_slots), np.array(block.n_clusters)
-    most, mass = int(clusters.max()), np.array(block.probabilities)
-    at_once = min(clusters.size, draws_at_once(most * width, GROUP_CELLS))
-    weights = mass if loss.averages_sums else np.ones(clusters.size)
-    values, totals = np.zeros((items.size, width)), np.zeros(2)
-    tables = new_tables(at_once, most, width)
-    for first in range(0, clusters.size, at_once):
-        group = slice(first, min(first + at_once, clusters.size))
+    mass = np.array(block.probabilities)
+    values, totals = np.zeros((items.size, padded(placed.n_slots))), np.zeros(2)
+    groups = _filled(block, loss, placed, known) if filled is None else filled[block.start]
+    for group, tables in groups:
         labels = block.labels[group]
-        tables.counts[:] = 0
-        _count(labels, placed, tables)
-        fill_gains(tables, clusters[group], weights[group], terms, steps)
-        totals += _totals(loss, tables, mass[group], own)
+        totals += _totals(loss, tables, mass[group], known.own)
         for start in range(0, items.size, TILE):
             tile = slice(start, start + TILE)
             rows, out = _columns(labels, items[tile]), values[tile]
@@ -450,7 +509,7 @@ def _visit(
                 add_moves(rows, homes[tile], tables.gains, tables.back, out)
             else:
                 add_moved_losses(
-                    loss.form(n), rows, homes[tile], tables, mass[group], own.sides, out
+                    loss.form(n), rows, homes[tile], tables, mass[group], known.own.sides, out
                 )
     return values, totals
 
