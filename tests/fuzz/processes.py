@@ -40,6 +40,7 @@ def forked(work: Callable[[], int], note: Path, stop: Callable[[int], None] | No
     if child == 0:
         code = 4
         sys.dont_write_bytecode = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
         with open(os.devnull, "w") as quiet:
             os.dup2(quiet.fileno(), 1)
             os.dup2(quiet.fileno(), 2)
