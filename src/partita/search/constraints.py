@@ -281,7 +281,11 @@ class ConstrainedSearch:
         share = task.options.n_starts / settings.DEFAULT_STARTS
         patience = Patience(max(1, round(share * effort.patience)), share * settings.MUCH_WORK)
         (begin,) = from_minima(task, [best])
-        found = iterated_search_from(task, self._problem, patience, begin, constraints=rules)
+        found = run_interruptible(
+            task,
+            lambda: iterated_search_from(task, self._problem, patience, begin, constraints=rules),
+            "iterated local search",
+        )
         task.restarts += found.restarts
         (ended,) = self._run(rules, 1, from_minima(task, [found]), "moving clusters")
         task.n_evaluated += found.n_evaluated + ended.n_evaluated
