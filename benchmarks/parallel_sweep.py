@@ -13,6 +13,7 @@ from __future__ import annotations
 import resource
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 from unittest import mock
@@ -82,6 +83,12 @@ def features(fit: pt.Fit) -> dict[str, NDArray[np.float64]]:
     return {name: values.astype(float) for name, values in found.items()}
 
 
+def _pairs(every: Iterable[str]) -> list[tuple[str, str]]:
+    """Every kernel under one prior, and every prior with one kernel."""
+    pairs = [(name, "DP(Gamma)") for name in every]
+    return pairs + [("normal", prior) for prior in PRIORS if prior != "DP(Gamma)"]
+
+
 def agree(n: int, draws: int, thin: int, burn_in: int) -> None:
     """Differences of means between the two samplers, in standard errors.
 
@@ -89,13 +96,11 @@ def agree(n: int, draws: int, thin: int, burn_in: int) -> None:
     they are themselves uncertain, and so these stand beside them.
     """
     every = models(n)
-    pairs = [(name, "DP(Gamma)") for name in every]
-    pairs += [("normal", prior) for prior in PRIORS if prior != "DP(Gamma)"]
     print(
         "| kernel | prior | E k collapsed (effective draws) | E k parallel "
         f"| largest |z| of how many | (N = {n:,})"
     )
-    for name, prior in pairs:
+    for name, prior in _pairs(every):
         kernel, data = every[name]
         means, errors, effective = [], [], []
         for sampler in ("collapsed", "parallel"):
@@ -132,22 +137,20 @@ def agree(n: int, draws: int, thin: int, burn_in: int) -> None:
         sys.stdout.flush()
 
 
-def stationary(n: int = 2_000, n_chains: int = 8, states: int = 20, iterations: int = 60) -> None:
+def stationary(n: int = 2_000, n_chains: int = 16, states: int = 12, iterations: int = 40) -> None:
     """How far the samplers move features of states that the collapsed one reached, on average.
 
     Nothing, if its draws are posterior draws and the sampler leaves the posterior in place: a test
-    of bias that slow mixing does not disturb.
+    of bias that slow mixing does not disturb. Errors are those between chains.
     """
     how = {name: chains.Settings(1, 10**6, 1, 1, 1, 8, name) for name in ("collapsed", "parallel")}
-    names = "clusters", "singletons", "largest"
-
-    def shape(state: chains.ChainState) -> NDArray[np.float64]:
-        sizes = np.bincount(state.labels)
-        return np.array([(sizes > 0).sum(), (sizes == 1).sum(), sizes.max() / n], float)
-
-    pairs = (("Bernoulli", "DP(Gamma)"), ("product", "DP(Gamma)"), ("normal", "geometric W"))
-    for name, prior in pairs:
-        kernel, data = models(n)[name]
+    every = models(n)
+    print(
+        f"| kernel | prior | clusters | single items | largest |t{n_chains - 1}| of parallel "
+        f"| of collapsed | (N = {n:,})"
+    )
+    for name, prior in _pairs(every):
+        kernel, data = every[name]
         model = chains.build_model(kernel, PRIORS[prior], data)
         shifts: dict[str, list[Any]] = {sampler: [] for sampler in how}
         for chain in range(n_chains):
@@ -157,22 +160,32 @@ def stationary(n: int = 2_000, n_chains: int = 8, states: int = 20, iterations: 
             state = chains.ChainState(labels, 1.0, random)
             mine: dict[str, list[Any]] = {sampler: [] for sampler in how}
             for number in range(states):
-                step = chains.Step(how["collapsed"], state, 0, 3_000 if number == 0 else 100)
+                step = chains.Step(how["collapsed"], state, 0, 2_000 if number == 0 else 100)
                 state = chains._advance(model, step)[0]
                 for other, sampler in enumerate(how):
                     seed = np.random.SeedSequence([chain, number, other])
                     start = replace(state, random=seed.generate_state(4, np.uint64))
                     step = chains.Step(how[sampler], start, 0, iterations)
-                    mine[sampler].append(shape(chains._advance(model, step)[0]) - shape(state))
+                    mine[sampler].append(_shape(chains._advance(model, step)[0]) - _shape(state))
             for sampler in how:
                 shifts[sampler].append(np.mean(mine[sampler], axis=0))
+        said, worst = [], []
         for sampler in how:
             mean = np.mean(shifts[sampler], axis=0)
             error = np.std(shifts[sampler], axis=0, ddof=1) / np.sqrt(n_chains)
-            said = [
-                f"{key} {m:+.3f} ± {e:.3f}" for key, m, e in zip(names, mean, error, strict=True)
-            ]
-            print(f"{name}, {prior}, {sampler}: {', '.join(said)}", flush=True)
+            said = [f"{m:+.2f} ± {e:.2f}" for m, e in zip(mean[:2], error[:2], strict=True)]
+            t = np.abs(np.divide(mean, error, out=np.zeros_like(mean), where=error > 0))
+            worst.append(f"{t.max():.1f} of {(error > 0).sum()}")
+        print(f"| {name} | {prior} | {said[0]} | {said[1]} | {worst[1]} | {worst[0]} |", flush=True)
+
+
+def _shape(state: chains.ChainState) -> NDArray[np.float64]:
+    """Numbers of a state: clusters, single items, largest, entropy, log of what is learned."""
+    sizes = np.bincount(state.labels)
+    sizes = sizes[sizes > 0]
+    share = sizes / sizes.sum()
+    found = [sizes.size, (sizes == 1).sum(), share.max(), -(share * np.log2(share)).sum()]
+    return np.array([*found, np.log(state.concentration), *np.log(state.rates)], float)
 
 
 def deleting() -> None:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from partita._archive import write_npz
 from partita._files import PathLike, atomic_path, existing
 from partita._result import Page, frozen
 from partita._storage import clean_kind
@@ -723,7 +724,7 @@ def write_features(draws: FeatureDraws, path: PathLike, *, overwrite: bool = Fal
             return
         stored = {name: getattr(of, name) for name in _FIELDS if getattr(of, name) is not None}
         points = {"columns": of.columns, "offsets": of.offsets, "n_items": of.n_items}
-        np.savez_compressed(target, **(points | stored))  # type: ignore[arg-type]
+        write_npz(target, points | stored)
 
 
 def _read_npz(file: Path, var_name: str | None) -> FeatureDraws:

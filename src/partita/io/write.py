@@ -17,6 +17,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita import _archive
 from partita._files import PathLike, atomic_path
 from partita._imports import require
 from partita._progress import Status
@@ -247,7 +248,7 @@ def write_npz(draws: Draws, path: Path) -> None:
             arrays[name] = np.array(value)
     if draws.kind != "posterior":
         arrays["kind"] = np.array(draws.kind)
-    np.savez_compressed(path, **arrays)
+    _archive.write_npz(path, arrays)
 
 
 # ------------------------------------------------------------------ parquet
