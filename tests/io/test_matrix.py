@@ -43,3 +43,22 @@ def test_missing_cells_of_parquet(tmp_path: Path) -> None:
 def test_arrays_of_users_are_not_shared() -> None:
     data = np.ones((4, 2))
     assert not np.shares_memory(numbers(as_table(data), "a kernel"), data)
+
+
+def test_parquet_is_not_twice_in_memory(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    values = np.random.default_rng(0).normal(size=(4, 200_000))
+    path = tmp_path / "d.parquet"
+    parquet.write_table(
+        pa.table(dict(zip("abcd", values, strict=True))), path, row_group_size=10**4
+    )
+    usual = pa.default_memory_pool()
+    watched = pa.proxy_memory_pool(usual)
+    pa.set_memory_pool(watched)
+    try:
+        read = as_table(path)
+    finally:
+        pa.set_memory_pool(usual)
+    np.testing.assert_array_equal(read.matrix, values.T)
+    assert watched.max_memory() < values.nbytes / 4

@@ -25,6 +25,7 @@ from partita.io.table import (
     check_file,
     is_arrow_number,
     open_parquet,
+    parquet_batches,
     read_cells,
     read_frame,
     translate_errors,
@@ -240,7 +241,7 @@ def _numbers_of_parquet(file: Any) -> Table:
     names = file.schema_arrow.names
     values = np.empty((file.metadata.num_rows, len(names)))
     start = 0
-    for batch in file.iter_batches():
+    for batch in parquet_batches(file):
         for j, column in enumerate(batch.columns):
             values[start : start + len(batch), j] = column.to_numpy(zero_copy_only=False)
         start += len(batch)

@@ -25,7 +25,14 @@ from partita.errors import (
     InvalidWeightsError,
     PartitaWarning,
 )
-from partita.io.table import ReadOptions, arrow_values, choose_variable, open_parquet, read_frame
+from partita.io.table import (
+    ReadOptions,
+    arrow_values,
+    choose_variable,
+    open_parquet,
+    parquet_batches,
+    read_frame,
+)
 from partita.kernels.arrays import Floats, Ints
 from partita.labels import first_appearance, whole_labels
 
@@ -742,7 +749,7 @@ class ParquetTable(LabelTable):
     def blocks(self, columns: list[int], step: int) -> Iterator[NDArray[Any]]:
         """Some columns in blocks of rows."""
         names, start = [self.names[i] for i in columns], 0
-        for batch in self._file.iter_batches(batch_size=step, columns=names):
+        for batch in parquet_batches(self._file, batch_size=step, columns=names):
             parts = [arrow_values(batch.column(name)) for name in names]
             yield side_by_side(parts, names, start)
             start += len(batch)

@@ -175,6 +175,15 @@ def open_parquet(path: PathLike) -> Any:
     return parquet.ParquetFile(path, page_checksum_verification=True)
 
 
+def parquet_batches(file: Any, **options: Any) -> Iterator[Any]:
+    """Batches of its rows, of one row group after the other: Arrow keeps all that it is asked for.
+
+    ``options`` are those of ``ParquetFile.iter_batches``.
+    """
+    for group in range(file.metadata.num_row_groups):
+        yield from file.iter_batches(row_groups=[group], **options)
+
+
 _NO_ACCESS = (errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE, errno.EISDIR)
 
 
