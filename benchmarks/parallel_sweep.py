@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 import partita as pt
 from partita.samplers import chains, parallel
+from partita.samplers.sample import _prepare
 
 PRIORS = {
     "DP(1)": pt.DirichletProcess(1.0),
@@ -137,7 +138,9 @@ def agree(n: int, draws: int, thin: int, burn_in: int) -> None:
         sys.stdout.flush()
 
 
-def stationary(n: int = 2_000, n_chains: int = 16, states: int = 12, iterations: int = 40) -> None:
+def stationary(
+    n: int = 2_000, n_chains: int = 16, states: int = 12, iterations: int = 40, seed: int = 5
+) -> None:
     """How far the samplers move features of states that the collapsed one reached, on average.
 
     Nothing, if its draws are posterior draws and the sampler leaves the posterior in place: a test
@@ -150,21 +153,22 @@ def stationary(n: int = 2_000, n_chains: int = 16, states: int = 12, iterations:
         f"| of collapsed | (N = {n:,})"
     )
     for name, prior in _pairs(every):
-        kernel, data = every[name]
-        model = chains.build_model(kernel, PRIORS[prior], data)
+        kernel, table, _ = _prepare(every[name][1], every[name][0], PRIORS[prior], None)
+        values = kernel.encode(table)
+        model = chains.build_model(kernel, PRIORS[prior].bind(n), values)
         shifts: dict[str, list[Any]] = {sampler: [] for sampler in how}
         for chain in range(n_chains):
-            rng = np.random.default_rng([5, chain])
+            rng = np.random.default_rng([seed, chain])
             labels = pt.canonical(rng.integers(0, (1, 4, 12, 30)[chain % 4], n)).astype(np.int32)
-            random = np.random.SeedSequence([7, chain]).generate_state(4, np.uint64)
+            random = np.random.SeedSequence([seed + 2, chain]).generate_state(4, np.uint64)
             state = chains.ChainState(labels, 1.0, random)
             mine: dict[str, list[Any]] = {sampler: [] for sampler in how}
             for number in range(states):
                 step = chains.Step(how["collapsed"], state, 0, 2_000 if number == 0 else 100)
                 state = chains._advance(model, step)[0]
                 for other, sampler in enumerate(how):
-                    seed = np.random.SeedSequence([chain, number, other])
-                    start = replace(state, random=seed.generate_state(4, np.uint64))
+                    own = np.random.SeedSequence([seed, chain, number, other])
+                    start = replace(state, random=own.generate_state(4, np.uint64))
                     step = chains.Step(how[sampler], start, 0, iterations)
                     mine[sampler].append(_shape(chains._advance(model, step)[0]) - _shape(state))
             for sampler in how:
