@@ -46,6 +46,7 @@ from partita.labels import cluster_sizes as cluster_sizes
 from partita.labels import cross_table as cross_table
 from partita.labels import n_clusters as n_clusters
 from partita.losses.base import Loss as Loss
+from partita.losses.builtin import FARO as FARO
 from partita.losses.builtin import ID as ID
 from partita.losses.builtin import NID as NID
 from partita.losses.builtin import NVI as NVI
@@ -59,7 +60,6 @@ from partita.losses.evaluate import distance as distance
 from partita.losses.evaluate import expected_loss as expected_loss
 from partita.losses.evaluate import pairwise_distances as pairwise_distances
 from partita.losses.explain import explain as explain
-from partita.losses.faro import FARO as FARO
 from partita.losses.user import Additive as Additive
 from partita.losses.user import CallableLoss as CallableLoss
 from partita.losses.user import FunctionLoss as FunctionLoss

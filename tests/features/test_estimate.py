@@ -11,7 +11,7 @@ import partita as pt
 from feature_cases import f5, overlapping
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.features.draws import FeatureDraws
-from partita.losses.faro import matchings
+from partita.losses.builtin import matchings
 
 COLUMNS = [set(c) for r in range(1, 5) for c in itertools.combinations(range(4), r)]
 

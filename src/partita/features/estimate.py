@@ -23,8 +23,8 @@ from partita.features.draws import (
     unpacked,
 )
 from partita.kernels.arrays import Bools, Floats, Ints, UInt64s
+from partita.losses.builtin import FARO, writable
 from partita.losses.evaluate import loss_for
-from partita.losses.faro import FARO, writable
 from partita.search.bounds.matching import deal_by_mass, equal_copies
 from partita.search.result import Estimate, SearchReport, Start, is_proven
 from partita.search.task import (

@@ -18,7 +18,7 @@ from partita.features.draws import FeatureDraws, unpacked
 from partita.features.estimate import Descent, descended, feature_task, lower_bound, start_draws
 from partita.kernels.arrays import Bools, Floats, Ints, UInt64s
 from partita.labels import data_frame
-from partita.losses.faro import FARO, matchings
+from partita.losses.builtin import FARO, matchings
 from partita.search.price_path import AnyPath, Point, lower_hull
 from partita.search.task import Task, run_interruptible, run_interruptible_parallel
 

@@ -27,7 +27,7 @@ LOSSES = {
     "nid": Home("builtin", "NID", metric=True),
     "one_minus_ari": Home("builtin", "OneMinusARI"),
     "one_minus_pear": Home("builtin", "OneMinusPEAR"),
-    "faro": Home("faro", "FARO", metric=True),
+    "faro": Home("builtin", "FARO", metric=True),
 }
 """Losses that a name alone makes. A new one is found everywhere once it stands here."""
 
