@@ -525,6 +525,17 @@ def shared_items(rows: Labels, columns: Labels) -> NDArray[np.int64]:
     return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape).astype(np.int64)
 
 
+def best_matching(overlap: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Row matched to each column, −1 for none, so that the matched entries add up to the most."""
+    from scipy.optimize import linear_sum_assignment
+
+    rows, columns = linear_sum_assignment(overlap, maximize=True)
+    found = np.full(overlap.shape[1], -1, np.int64)
+    common = overlap[rows, columns] > 0
+    found[columns[common]] = rows[common]
+    return found
+
+
 def from_one(labels: NDArray[Any], one_based: bool) -> NDArray[Any]:
     """Labels as a table shows them: counted from 1 where asked, −1 for none as it is.
 

@@ -157,11 +157,13 @@ class Ball(Result):
 
     _argument: ClassVar[str]
     """What a point is called where one is asked for."""
+    _extremes: ClassVar[tuple[str, ...]] = ("upper", "lower", "horizontal")
+    """The names of the bounds, which are those of ``draws.extremes``."""
 
     @property
     def bounds(self) -> Mapping[str, Any]:
         """The bounds by name."""
-        return {name: getattr(self, name) for name in self.draws.extremes}
+        return {name: getattr(self, name) for name in self._extremes}
 
     @property
     def n_parts(self) -> int:
@@ -396,6 +398,7 @@ class FeatureBall(Ball):
     densest: FeatureBound
 
     _argument: ClassVar[str] = "allocation"
+    _extremes: ClassVar[tuple[str, ...]] = (*Ball._extremes, "sparsest", "densest")
 
     def __features__(self) -> AnyDraws:
         return self.draws

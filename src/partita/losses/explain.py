@@ -13,7 +13,16 @@ from partita._result import Page, Result
 from partita._text import counted, in_list, share
 from partita._validate import integer, strings
 from partita.kernels.arrays import Floats, Ints
-from partita.labels import Labels, LabelsLike, as_labels, by_size, data_frame, relabel, shared_items
+from partita.labels import (
+    Labels,
+    LabelsLike,
+    as_labels,
+    best_matching,
+    by_size,
+    data_frame,
+    relabel,
+    shared_items,
+)
 from partita.lattice import components
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss
@@ -221,17 +230,14 @@ def _matched(a: Labels, b: Labels) -> Ints:
     Clusters that share no block of the join cannot meet, so each block is a
     problem of its own.
     """
-    from scipy.optimize import linear_sum_assignment
-
     mate = np.full(int(a.max()) + 1, -1, np.int64)
     whole = components(a, b)
     order = np.argsort(whole, kind="stable")
     for items in np.split(order, np.cumsum(np.bincount(whole))[:-1]):
         rows, columns = _by_appearance(a[items]), _by_appearance(b[items])
         table = shared_items(relabel(a[items]), relabel(b[items]))
-        i, j = linear_sum_assignment(table, maximize=True)
-        kept = table[i, j] > 0
-        mate[rows[i[kept]]] = columns[j[kept]]
+        found = best_matching(table)
+        mate[rows[found[found >= 0]]] = columns[found >= 0]
     return mate
 
 

@@ -3,13 +3,13 @@
 from partita.plots._diagnostics import ranks as ranks
 from partita.plots._diagnostics import replicates as replicates
 from partita.plots._diagnostics import traces as traces
-from partita.plots._features import feature_ball as feature_ball
-from partita.plots._features import memberships as memberships
-from partita.plots._features import n_features as n_features
 from partita.plots._items import core as core
 from partita.plots._items import distances as distances
+from partita.plots._items import feature_ball as feature_ball
 from partita.plots._items import items as items
+from partita.plots._items import memberships as memberships
 from partita.plots._items import n_clusters as n_clusters
+from partita.plots._items import n_features as n_features
 from partita.plots._items import overview as overview
 from partita.plots._items import profiles as profiles
 from partita.plots._on_data import ball as ball

@@ -21,7 +21,16 @@ from partita._text import clip
 from partita.credible.ball import Ball, CredibleBall
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Bools, Ints
-from partita.labels import DataLike, DrawsLike, Labels, LabelsLike, as_labels, by_size, shared_items
+from partita.labels import (
+    DataLike,
+    DrawsLike,
+    Labels,
+    LabelsLike,
+    as_labels,
+    best_matching,
+    by_size,
+    shared_items,
+)
 from partita.posterior import Posterior, as_posterior
 from partita.samplers.fit import Fit
 from partita.summary.result import AnySummary, Summary
@@ -73,7 +82,7 @@ def match_clusters(reference: ArrayLike, other: ArrayLike) -> NDArray[np.int64]:
     >>> match_clusters([0, 0, 0, 1, 1, 1], [0, 1, 1, 2, 2, 2])
     array([-1,  0,  1])
     """
-    return _assign(shared_items(_dense(reference), _dense(other)))
+    return best_matching(shared_items(_dense(reference), _dense(other)))
 
 
 def colour_indices(partitions: Sequence[ArrayLike]) -> list[NDArray[np.int64]]:
@@ -119,23 +128,12 @@ def _continue_extra(labels: Labels, indices: Ints, extra: list[Bools], offset: i
     left = left[np.argsort(-counts[left], kind="stable")]
     if extra and left.size:
         table = np.array([np.bincount(labels[items], minlength=counts.size) for items in extra])
-        known = _assign(table[:, left])
+        known = best_matching(table[:, left])
         indices[left] = np.where(known >= 0, offset + known, -1)
         left = left[known < 0]
     for cluster in left.tolist():
         indices[cluster] = offset + len(extra)
         extra.append(labels == cluster)
-
-
-def _assign(table: Ints) -> Ints:
-    """Row assigned to each column, −1 for none, so that the assigned entries add up to the most."""
-    from scipy.optimize import linear_sum_assignment
-
-    rows, columns = linear_sum_assignment(table, maximize=True)
-    found = np.full(table.shape[1], -1, np.int64)
-    common = table[rows, columns] > 0
-    found[columns[common]] = rows[common]
-    return found
 
 
 def similarity_colours() -> list[str]:
