@@ -16,19 +16,7 @@ from partita.diagnostics.diagnose import diagnose_values, title_of, trace_functi
 from partita.errors import NotSupportedError, UnknownNameError
 from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, LabelsLike
-from partita.plots._style import (
-    FIT,
-    GREY,
-    INK,
-    NORMAL,
-    colour,
-    estimate_for,
-    library,
-    many_axes,
-    of_kind,
-    plain,
-    posterior_of,
-)
+from partita.plots import _style as style
 from partita.samplers.base import Product
 from partita.samplers.fit import Fit
 from partita.scan import by_chain
@@ -64,7 +52,7 @@ def prepare_functionals(
     n_jobs: int | None = None,
 ) -> tuple[Functional, ...]:
     """The functionals asked for, or all there are."""
-    posterior = posterior_of(source, n_jobs)
+    posterior = style.posterior_of(source, n_jobs)
     draws = posterior.draws
     if draws.kind == "ensemble":
         raise NotSupportedError(
@@ -78,7 +66,7 @@ def prepare_functionals(
             "show. Pass the draws before they were merged or weighted.",
             argument="source",
         )
-    labels = estimate_for(source, estimate, draws.n_items)
+    labels = style.estimate_for(source, estimate, draws.n_items)
     values = functionals(posterior, estimate=labels)
     values |= trace_functionals(source, draws.n_draws)
     if names is None:
@@ -145,16 +133,16 @@ def traces(
     >>> len(axes[0].lines)
     2
     """
-    library("figure")
+    style.library("figure")
     found = prepare_functionals(source, estimate, names, n_jobs)
-    drawn = many_axes(axes, len(found), columns=1, width=7.0, height=1.45, sharex=True)
+    drawn = style.many_axes(axes, len(found), columns=1, width=7.0, height=1.45, sharex=True)
     for ax, functional in zip(drawn, found, strict=True):
         for c, values in enumerate(functional.chains):
             x, y = extremes(values, _MOST_POINTS)
-            ax.plot(x, y, color=colour(c), linewidth=0.7, alpha=0.85)
+            ax.plot(x, y, color=style.colour(c), linewidth=0.7, alpha=0.85)
         ax.margins(x=0.01)
-        ax.set_title(functional.title, loc="left", fontsize=NORMAL, color=INK)
-        plain(ax)
+        ax.set_title(functional.title, loc="left", fontsize=style.NORMAL, color=style.INK)
+        style.plain(ax)
     chains = counted(len(found[0].chains), "chain")
     drawn[-1].set_xlabel(f"draw ({chains})")
     return drawn
@@ -222,17 +210,17 @@ def ranks(
     >>> len(axes[0].patches)
     20
     """
-    library("figure")
+    style.library("figure")
     bins = integer(bins, "bins", least=2)
     found = prepare_functionals(source, estimate, names, n_jobs)
     pieces = [_pieces(functional.chains) for functional in found]
     quarters = len(pieces[0]) > len(found[0].chains)
     height = 1.3 + 0.28 * min(len(pieces[0]), 12)
-    drawn = many_axes(axes, len(found), columns=3, width=3.1, height=height)
+    drawn = style.many_axes(axes, len(found), columns=3, width=3.1, height=height)
     for ax, functional, piece in zip(drawn, found, pieces, strict=True):
         _draw(ax, rank_counts(piece, bins), quarters=quarters)
         title = functional.title.replace(", ", "\n", 1)
-        ax.set_title(title, loc="left", fontsize=NORMAL, color=INK)
+        ax.set_title(title, loc="left", fontsize=style.NORMAL, color=style.INK)
     return drawn
 
 
@@ -269,17 +257,17 @@ def _draw(ax: Axes, counts: Floats, *, quarters: bool) -> None:
     places = (np.arange(bins) + 0.5) / bins
     for c in range(n_chains):
         base = n_chains - 1 - c
-        ax.bar(places, scale * counts[c], bottom=base, width=0.9 / bins, color=colour(c))
+        ax.bar(places, scale * counts[c], bottom=base, width=0.9 / bins, color=style.colour(c))
         level = base + scale * expected
-        ax.plot([0.0, 1.0], [level, level], color=INK, linewidth=0.7, linestyle=":")
+        ax.plot([0.0, 1.0], [level, level], color=style.INK, linewidth=0.7, linestyle=":")
     step = -(-n_chains // 12)
     numbers = range(0, n_chains, step)
     ax.set_yticks([n_chains - 0.6 - c for c in numbers], [str(c + 1) for c in numbers])
     ax.set(xlim=(0.0, 1.0), ylim=(-0.05, n_chains), xlabel="rank among all draws")
     ax.set_ylabel("quarter of the chain" if quarters else "chain")
     ax.tick_params(axis="y", length=0.0)
-    plain(ax)
-    ax.spines["left"].set_color(GREY)
+    style.plain(ax)
+    ax.spines["left"].set_color(style.GREY)
 
 
 _DISCRETE = ("BetaBernoulli", "DirichletCategorical", "GammaPoisson")
@@ -324,20 +312,22 @@ def replicates(
     >>> len(axes[0].lines)
     11
     """
-    library("figure")
-    made = of_kind(fit, Fit, FIT, "fit").replicate(n, rng=rng)
+    style.library("figure")
+    made = style.of_kind(fit, Fit, style.FIT, "fit").replicate(n, rng=rng)
     numbers = [c for c in range(fit.values.shape[1]) if _kind(fit, c) not in _DISCRETE]
     plane = numbers if fit.values.shape[1] == 2 == len(numbers) else []
     panels = fit.values.shape[1] + len(plane)
-    drawn = many_axes(axes, panels, columns=min(2, panels), width=3.4, height=2.4, sharex=False)
+    drawn = style.many_axes(
+        axes, panels, columns=min(2, panels), width=3.4, height=2.4, sharex=False
+    )
     for c, name in enumerate(fit.columns):
         discrete = _kind(fit, c) in _DISCRETE
         _column(drawn[c], fit.values[:, c], made[:, :, c], discrete=discrete)
-        drawn[c].set_title(name, loc="left", fontsize=NORMAL, color=INK)
+        drawn[c].set_title(name, loc="left", fontsize=style.NORMAL, color=style.INK)
     if plane:
         _points(drawn[2:], fit, made[0])
     for ax in drawn:
-        plain(ax)
+        style.plain(ax)
     return drawn
 
 
@@ -359,7 +349,7 @@ def _column(ax: Axes, data: Floats, made: Floats, *, discrete: bool) -> None:
     for rows in made:
         ax.plot(x, height(rows, places), color=_GREY, linewidth=0.6, alpha=0.6)
     marker = "o" if discrete else None
-    ax.plot(x, height(data, places), color=INK, linewidth=1.4, marker=marker, markersize=3)
+    ax.plot(x, height(data, places), color=style.INK, linewidth=1.4, marker=marker, markersize=3)
     ax.set_ylabel("share" if discrete else "density")
 
 
@@ -375,8 +365,10 @@ def _density(rows: Floats, edges: Floats) -> Floats:
 
 def _points(axes: NDArray[Any], fit: Fit, made: Floats) -> None:
     for ax, rows, title in ((axes[0], fit.values, "data"), (axes[1], made, "a replicate")):
-        ax.scatter(rows[:, 0], rows[:, 1], s=6, color=INK if title == "data" else colour(0))
-        ax.set_title(title, loc="left", fontsize=NORMAL, color=INK)
+        ax.scatter(
+            rows[:, 0], rows[:, 1], s=6, color=style.INK if title == "data" else style.colour(0)
+        )
+        ax.set_title(title, loc="left", fontsize=style.NORMAL, color=style.INK)
         ax.set_xlabel(fit.columns[0])
         ax.set_ylabel(fit.columns[1])
     whole = np.concatenate([fit.values[np.isfinite(fit.values).all(axis=1)], made])

@@ -19,30 +19,9 @@ from partita.credible.uncertainty import ClusterCounts, ItemUncertainty, n_clust
 from partita.features.draws import FeatureDraws, as_features
 from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import DataLike, DrawsLike, best_matching
+from partita.plots import _style as style
 from partita.plots._on_data import estimate, prepare_view
 from partita.plots._similarity import similarity
-from partita.plots._style import (
-    GREY,
-    INK,
-    OTHER,
-    SMALL,
-    any_ball_of,
-    cluster_legend,
-    colour,
-    colour_indices,
-    headline,
-    library,
-    many_axes,
-    marker,
-    observations_of,
-    of_kind,
-    one_axes,
-    plain,
-    remark,
-    shorten,
-    similarity_scale,
-    whole_ticks,
-)
 from partita.summary.features import FeatureSummary
 from partita.summary.result import AnySummary, Summary
 from partita.summary.summarize import Observations
@@ -118,20 +97,20 @@ def items(source: Summary | ItemUncertainty, *, n: int = 25, ax: Axes | None = N
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['2', '3', '0', '1']
     """
-    library("figure")
+    style.library("figure")
     expected = "a Summary or the result of partita.item_uncertainty(draws, estimate)."
     table = source.items if isinstance(source, Summary) else source
-    of_kind(table, ItemUncertainty, expected)
+    style.of_kind(table, ItemUncertainty, expected)
     found = prepare_items(table, integer(n, "n", least=1))
     count, total = found.items.size, table.labels.size
-    axes = one_axes(ax, width=6.4, height=max(2.2, 0.9 + 0.17 * count))
-    indices = colour_indices([table.labels])[0]
+    axes = style.one_axes(ax, width=6.4, height=max(2.2, 0.9 + 0.17 * count))
+    indices = style.colour_indices([table.labels])[0]
     axes.barh(
         found.row,
         found.length,
         left=found.start,
         height=0.84,
-        color=[colour(index) for index in indices[found.cluster].tolist()],
+        color=[style.colour(index) for index in indices[found.cluster].tolist()],
         edgecolor="white",
         linewidth=0.4,
     )
@@ -141,17 +120,17 @@ def items(source: Summary | ItemUncertainty, *, n: int = 25, ax: Axes | None = N
         xlabel=f"{words(table.kind).probability} of each cluster (blank: none of them)",
     )
     height = axes.get_window_extent().height * 72.0 / axes.figure.dpi
-    size = min(SMALL, 0.8 * height / count)
-    names = [shorten(table.name(i), 24) for i in found.items.tolist()]
+    size = min(style.SMALL, 0.8 * height / count)
+    names = [style.shorten(table.name(i), 24) for i in found.items.tolist()]
     if size < 4.5:
         names = [""] * count
-    plain(axes)
+    style.plain(axes)
     axes.set_yticks(np.arange(count), names, fontsize=max(size, 4.5))
     axes.tick_params(axis="y", length=0.0)
     what = f"The {count:,} least certain of {total:,} items" if count < total else "All items"
-    headline(axes, what, "each bar begins with the item's cluster in the estimate")
+    style.headline(axes, what, "each bar begins with the item's cluster in the estimate")
     seen = np.unique(found.cluster)
-    cluster_legend(axes, indices, np.bincount(table.labels), only=seen)
+    style.cluster_legend(axes, indices, np.bincount(table.labels), only=seen)
     return axes
 
 
@@ -187,15 +166,15 @@ def profiles(
     >>> [ax.get_title(loc="left") for ax in pt.plots.profiles(found)]
     ['0: mean', '0: sd']
     """
-    library("figure")
+    style.library("figure")
     given = source.profiles if isinstance(source, Summary) else source
-    table = of_kind(given, Profiles, "Profiles or a Summary made with data.")
+    table = style.of_kind(given, Profiles, "Profiles or a Summary made with data.")
     shown = panels_of(table, _MOST_PANELS)
-    panels = many_axes(axes, len(shown), columns=3, width=2.9, height=2.0)
+    panels = style.many_axes(axes, len(shown), columns=3, width=2.9, height=2.0)
     for ax, ((column, parameter), rows) in zip(panels, shown.items(), strict=True):
         _panel(ax, table, rows)
         note = f"{percent(table.prob)} intervals" if ax is panels[0] else ""
-        headline(ax, shorten(f"{column}: {parameter}", 30), note)
+        style.headline(ax, style.shorten(f"{column}: {parameter}", 30), note)
     return panels
 
 
@@ -210,15 +189,15 @@ def _panel(ax: Any, table: Profiles, at: Ints) -> None:
     for k, r in enumerate(at.tolist()):
         low, high = table.given_low[r], table.given_high[r]
         if np.isfinite(low) and np.isfinite(high):
-            ax.plot([low, high], [k + 0.22] * 2, color=GREY, linewidth=0.8)
-        ax.plot([table.given[r]], [k + 0.22], "|", color=GREY, markersize=6)
+            ax.plot([low, high], [k + 0.22] * 2, color=style.GREY, linewidth=0.8)
+        ax.plot([table.given[r]], [k + 0.22], "|", color=style.GREY, markersize=6)
         ends = [table.averaged_low[r], table.averaged_high[r]]
-        ax.plot(ends, [k] * 2, color=colour(k), linewidth=2.2, solid_capstyle="butt")
-        ax.plot([table.averaged[r]], [k], "o", color=colour(k), markersize=4)
+        ax.plot(ends, [k] * 2, color=style.colour(k), linewidth=2.2, solid_capstyle="butt")
+        ax.plot([table.averaged[r]], [k], "o", color=style.colour(k), markersize=4)
     ax.set_yticks(range(at.size), [str(k) for k in range(at.size)])
     ax.set_ylim(at.size - 0.5, -0.5)
     ax.set_ylabel("cluster")
-    plain(ax)
+    style.plain(ax)
 
 
 def core(
@@ -259,13 +238,13 @@ def core(
     >>> panels[0].get_xlabel()
     'items'
     """
-    library("figure")
+    style.library("figure")
     given = source.core if isinstance(source, Summary) else source
     few = "a Summary of draws few enough for a quick one. partita.credible_core(draws) makes one."
-    found = of_kind(given, CredibleCore, f"a CredibleCore, or {few}")
-    observed = observations_of(source, data, None, found.draws.n_items)
+    found = style.of_kind(given, CredibleCore, f"a CredibleCore, or {few}")
+    observed = style.observations_of(source, data, None, found.draws.n_items)
     count = 1 if observed is None else 2
-    panels = many_axes(axes, count, columns=2, width=4.6, height=3.4)
+    panels = style.many_axes(axes, count, columns=2, width=4.6, height=3.4)
     _curve(panels[0], found)
     if observed is not None:
         _items(panels[1], found, observed, dims)
@@ -275,26 +254,26 @@ def core(
 def _curve(ax: Axes, found: CredibleCore) -> None:
     said = words(found.draws.kind)
     sizes = np.arange(1, found.curve.size + 1)
-    ax.step(sizes, found.curve, where="post", color=colour(0), linewidth=1.4)
-    ax.axhline(found.prob, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)))
+    ax.step(sizes, found.curve, where="post", color=style.colour(0), linewidth=1.4)
+    ax.axhline(found.prob, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 3)))
     reached = float(found.curve[found.size - 1])
     reached = max(reached, found.probability) if found.is_held_out else reached
-    ax.plot([found.size], [reached], "o", color=INK, markersize=5)
+    ax.plot([found.size], [reached], "o", color=style.INK, markersize=5)
     if found.is_held_out and found.size > 1:
         low = found.probability_low
-        ax.plot([found.size, found.size], [low, reached], color=INK, linewidth=1.0)
+        ax.plot([found.size, found.size], [low, reached], color=style.INK, linewidth=1.0)
     text = f"{found.size:,} items\n{holding(found)}"
     above = (6.0, -4.0) if reached > 0.8 else (6.0, 6.0)  # below the note
     ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
     align = "top" if reached > 0.8 else "baseline"
-    remark(ax, text, (found.size, reached), above, color=INK, va=align, bbox=ground)
+    style.remark(ax, text, (found.size, reached), above, color=style.INK, va=align, bbox=ground)
     ax.set(xlim=(0.5, found.curve.size + 0.5), ylim=(0.0, 1.06))
     ax.set(xlabel="items", ylabel=f"{said.probability} that all are grouped identically")
-    plain(ax)
-    whole_ticks(ax, "x")
+    style.plain(ax)
+    style.whole_ticks(ax, "x")
     held_out = "on held-out draws; the bar ends at the lower 95% limit"
     where = held_out if found.is_held_out else f"in these {said.draws}"
-    headline(ax, f"Grouped identically {said.holding.format(f'{found.prob:g}')}", where)
+    style.headline(ax, f"Grouped identically {said.holding.format(f'{found.prob:g}')}", where)
 
 
 def _items(
@@ -309,15 +288,15 @@ def _items(
     height[labels < 0] = -1.0
     y = height if flat else view.points[:, 1]
     outside = labels < 0
-    ax.scatter(x[outside], y[outside], s=9, color=OTHER, linewidths=0.0, zorder=1)
+    ax.scatter(x[outside], y[outside], s=9, color=style.OTHER, linewidths=0.0, zorder=1)
     for c in found.clusters.tolist():
         mine = labels == c
         ax.scatter(
             x[mine],
             y[mine],
             s=24,
-            color=colour(c),
-            marker=marker(c),
+            color=style.colour(c),
+            marker=style.marker(c),
             edgecolors="white",
             linewidths=0.4,
             zorder=2,
@@ -329,11 +308,11 @@ def _items(
         ax.set_ylabel("cluster of the core")
     else:
         ax.set_ylabel(view.names[1])
-    plain(ax)
+    style.plain(ax)
     n = found.draws.n_items
-    headline(ax, f"{found.size:,} of {n:,} items in the core", "grey: nothing is stated")
+    style.headline(ax, f"{found.size:,} of {n:,} items in the core", "grey: nothing is stated")
     sizes = np.bincount(labels[~outside])
-    cluster_legend(ax, np.arange(sizes.size), sizes, only=found.clusters)
+    style.cluster_legend(ax, np.arange(sizes.size), sizes, only=found.clusters)
 
 
 # ------------------------------------------------------------------ feature allocations
@@ -378,9 +357,9 @@ def memberships(source: FeatureSummary | FeatureItemUncertainty, *, ax: Axes | N
     >>> [text.get_text() for text in ax.get_xticklabels()]
     ['0\\n2 items', '1\\n2 items', 'none']
     """
-    library("figure")
+    style.library("figure")
     table = source.items if isinstance(source, FeatureSummary) else source
-    table = of_kind(
+    table = style.of_kind(
         table,
         FeatureItemUncertainty,
         "a FeatureSummary or what item_uncertainty(feature_draws, estimate) returns.",
@@ -389,11 +368,16 @@ def memberships(source: FeatureSummary | FeatureItemUncertainty, *, ax: Axes | N
     order = item_order(table.allocation, table.membership)
     cells = np.column_stack([table.membership, np.full(n_items, np.nan), table.none])[order]
     shown = min(n_items, 120)
-    axes = one_axes(ax, width=2.6 + 0.62 * (k + 1), height=2.0 + 0.17 * shown)
+    axes = style.one_axes(ax, width=2.6 + 0.62 * (k + 1), height=2.0 + 0.17 * shown)
     image = axes.imshow(
-        cells, cmap=similarity_scale(), vmin=0.0, vmax=1.0, aspect="auto", interpolation="none"
+        cells,
+        cmap=style.similarity_scale(),
+        vmin=0.0,
+        vmax=1.0,
+        aspect="auto",
+        interpolation="none",
     )
-    rectangle = library("patches").Rectangle
+    rectangle = style.library("patches").Rectangle
     if n_items * k <= 4_000:
         for row, column in zip(*np.nonzero(table.allocation[order]), strict=True):
             frame = rectangle(
@@ -406,14 +390,16 @@ def memberships(source: FeatureSummary | FeatureItemUncertainty, *, ax: Axes | N
     labels = [f"{j}\n{counted(int(size), 'item')}" for j, size in enumerate(sizes)]
     axes.set_xticks([*range(k), k + 1], [*labels, "none"])
     _name_items(axes, order, table.names)
-    axes.tick_params(length=0.0, labelsize=SMALL)
+    axes.tick_params(length=0.0, labelsize=style.SMALL)
     axes.spines[:].set_visible(False)
-    axes.set_xlabel("feature of the estimate", fontsize=SMALL + 0.5)
+    axes.set_xlabel("feature of the estimate", fontsize=style.SMALL + 0.5)
     bar = axes.figure.colorbar(image, ax=axes, shrink=0.6, aspect=22, pad=0.02)
-    bar.set_label(f"{words(table.kind).probability} of membership", fontsize=SMALL)
-    bar.ax.tick_params(labelsize=SMALL)
+    bar.set_label(f"{words(table.kind).probability} of membership", fontsize=style.SMALL)
+    bar.ax.tick_params(labelsize=style.SMALL)
     bar.outline.set_visible(False)
-    headline(axes, "Memberships", "framed: the estimate; features of draws matched with its own")
+    style.headline(
+        axes, "Memberships", "framed: the estimate; features of draws matched with its own"
+    )
     return axes
 
 
@@ -422,19 +408,19 @@ def _write(axes: Axes, cells: Floats) -> None:
         if np.isnan(value) or value < 0.005:
             continue
         text = "1" if value > 0.995 else f"{value:.2f}"[1:]
-        white = "white" if value > 0.45 else INK
+        white = "white" if value > 0.45 else style.INK
         axes.text(column, row, text, ha="center", va="center", fontsize=6.5, color=white)
 
 
 def _name_items(axes: Axes, order: Ints, names: tuple[str, ...] | None) -> None:
     if order.size > _NAMED:
         axes.set_yticks([])
-        axes.set_ylabel(f"{order.size:,} items", fontsize=SMALL + 0.5)
+        axes.set_ylabel(f"{order.size:,} items", fontsize=style.SMALL + 0.5)
         return
-    shown = [str(i) if names is None else shorten(names[i], 18) for i in order.tolist()]
+    shown = [str(i) if names is None else style.shorten(names[i], 18) for i in order.tolist()]
     axes.set_yticks(range(order.size), shown)
     if names is None:
-        axes.set_ylabel("item", fontsize=SMALL + 0.5)
+        axes.set_ylabel("item", fontsize=style.SMALL + 0.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -501,9 +487,9 @@ def feature_ball(source: FeatureSummary | FeatureBall, *, axes: Any = None) -> N
     >>> len(panels)
     6
     """
-    library("figure")
+    style.library("figure")
     found = source.ball if isinstance(source, FeatureSummary) else source
-    ball = of_kind(
+    ball = style.of_kind(
         found,
         FeatureBall,
         "a FeatureSummary or the credible ball of feature draws.",
@@ -512,7 +498,7 @@ def feature_ball(source: FeatureSummary | FeatureBall, *, axes: Any = None) -> N
     order = item_order(ball.center)
     height = 0.9 + 0.11 * min(order.size, 120)
     widest = max(panel.both.shape[1] for panel in shown)
-    panels = many_axes(
+    panels = style.many_axes(
         axes, len(shown), columns=3, width=1.1 + max(1.4, 0.17 * widest), height=height
     )
     for ax, panel in zip(panels, shown, strict=True):
@@ -523,27 +509,27 @@ def feature_ball(source: FeatureSummary | FeatureBall, *, axes: Any = None) -> N
 
 def _draw_panel(ax: Axes, panel: BoundPanel, order: Ints, names: tuple[str, ...] | None) -> None:
     n_items, width = panel.both.shape
-    colours = library("colors")
+    colours = style.library("colors")
     image = np.ones((n_items, width, 4))
     image[:, :, 3] = 0.0
     for k in range(width):
-        image[(panel.both | panel.more)[:, k], k] = colours.to_rgba(colour(k))
+        image[(panel.both | panel.more)[:, k], k] = colours.to_rgba(style.colour(k))
     ax.imshow(image[order], aspect="auto", interpolation="none")
     if n_items * width <= 4_000:
-        rectangle = library("patches").Rectangle
+        rectangle = style.library("patches").Rectangle
         for row, k in zip(*np.nonzero(panel.missing[order]), strict=True):
             place = (k - 0.4, row - 0.4)
-            ax.add_patch(rectangle(place, 0.8, 0.8, fill=False, lw=0.9, ec=colour(int(k))))
+            ax.add_patch(rectangle(place, 0.8, 0.8, fill=False, lw=0.9, ec=style.colour(int(k))))
     ax.set_xticks([])
     if n_items <= _NAMED // 2:
         _name_items(ax, order, names)
     else:
         ax.set_yticks([])
     ax.set_ylabel("")
-    ax.tick_params(length=0.0, labelsize=SMALL - 1.5)
-    ax.spines[:].set_color(OTHER)
+    ax.tick_params(length=0.0, labelsize=style.SMALL - 1.5)
+    ax.spines[:].set_color(style.OTHER)
     first, _, rest = panel.note.partition(", at ")
-    headline(ax, panel.title, first + (f"\nat {rest}" if rest else "\n"))
+    style.headline(ax, panel.title, first + (f"\nat {rest}" if rest else "\n"))
 
 
 # ------------------------------------------------------------------ overview of a summary
@@ -573,7 +559,7 @@ def n_clusters(
     >>> [float(bar.get_height()) for bar in ax.patches]
     [0.25, 0.5, 0.25]
     """
-    library("figure")
+    style.library("figure")
     counts = source.counts if isinstance(source, Summary) else source
     if not isinstance(counts, ClusterCounts):
         counts = n_clusters_posterior(counts)
@@ -591,26 +577,26 @@ def _numbers(
 ) -> Axes:
     """Bars of a number of clusters or features, and a line of the features that are shared."""
     low, high = counts.interval(prob)
-    axes = one_axes(ax, width=5.6, height=3.4)
+    axes = style.one_axes(ax, width=5.6, height=3.4)
     within = (counts.values >= low) & (counts.values <= high)
-    bars = np.where(within, colour(0), OTHER).tolist()
+    bars = np.where(within, style.colour(0), style.OTHER).tolist()
     axes.bar(counts.values, counts.probabilities, width=0.86, color=bars, label=f"all {parts}")
     ends = counts.values
     if shared is not None:
-        line = {"color": INK, "linewidth": 1.0, "markersize": 4.0}
+        line: dict[str, Any] = {"color": style.INK, "linewidth": 1.0, "markersize": 4.0}
         label = f"{parts} of two items or more"
         axes.plot(shared.values, shared.probabilities, "o-", label=label, **line)
-        axes.legend(fontsize=SMALL, frameon=False, loc="upper right")
+        axes.legend(fontsize=style.SMALL, frameon=False, loc="upper right")
         ends = np.concatenate([ends, shared.values])
     axes.set_xlim(ends.min() - 0.9, ends.max() + 0.9)
     axes.set_xlabel(f"number of {parts}")
     axes.set_ylabel(words(counts.kind).posterior_probability)
-    whole_ticks(axes, "x", most=14)
-    plain(axes)
+    style.whole_ticks(axes, "x", most=14)
+    style.plain(axes)
     note = f"mode {counts.mode}, mean {counts.mean:.3g}, {percent(prob)} in {low} to {high}"
     if estimated is not None:
         note += f"; the estimate has {estimated}"
-    headline(axes, f"Number of {parts}", note)
+    style.headline(axes, f"Number of {parts}", note)
     return axes
 
 
@@ -645,7 +631,7 @@ def n_features(
     >>> ax.get_title(loc="left")
     'Number of features'
     """
-    library("figure")
+    style.library("figure")
     shared, estimated = None, None
     if isinstance(source, FeatureCounts):
         counts = source
@@ -722,20 +708,20 @@ def distances(source: AnySummary | Ball, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'variation of information to the estimate (bits)'
     """
-    library("figure")
-    ball = any_ball_of(source)
+    style.library("figure")
+    ball = style.any_ball_of(source)
     found = prepare_distances(ball)
-    axes = one_axes(ax, width=5.6, height=3.4)
+    axes = style.one_axes(ax, width=5.6, height=3.4)
     width = float(found.edges[1])
     left = found.edges[:-1]
     line: dict[str, Any] = {"width": width, "align": "edge", "edgecolor": "white", "linewidth": 0.4}
-    axes.bar(left, found.inside, color=colour(0), label="inside", **line)
-    axes.bar(left, found.outside, bottom=found.inside, color=OTHER, label="outside", **line)
-    axes.axvline(found.radius, color=INK, linewidth=1.2)
+    axes.bar(left, found.inside, color=style.colour(0), label="inside", **line)
+    axes.bar(left, found.outside, bottom=found.inside, color=style.OTHER, label="outside", **line)
+    axes.axvline(found.radius, color=style.INK, linewidth=1.2)
     low, high = axes.get_xlim()
     late = found.radius > (low + high) / 2
     axes.set_ylim(0.0, 1.15 * float((found.inside + found.outside).max()))  # room for the radius
-    remark(
+    style.remark(
         axes,
         f"{percent(ball.prob)} radius {found.radius:.3g}",
         (found.radius, 1.0),
@@ -743,20 +729,20 @@ def distances(source: AnySummary | Ball, *, ax: Axes | None = None) -> Axes:
         xycoords=("data", "axes fraction"),
         ha="right" if late else "left",
         va="top",
-        color=INK,
+        color=style.INK,
     )
     axes.set_xlabel(with_unit(f"{ball.loss.title} to the estimate", ball.loss.unit))
     said = words(ball.draws.kind)
     axes.set_ylabel(said.posterior_probability)
-    plain(axes)
-    headline(
+    style.plain(axes)
+    style.headline(
         axes,
         f"Distance of the {said.draws} from the estimate",
         f"coverage {ball.coverage:.4g}, {int(ball.inside.sum()):,} of {ball.draws.n_draws:,} "
         f"{said.draws} inside; mean distance "
         f"{in_unit(f'{found.mean:.3g}', ball.loss.unit)}",
     )
-    axes.spines["left"].set_color(GREY)
+    axes.spines["left"].set_color(style.GREY)
     return axes
 
 
@@ -801,9 +787,9 @@ def overview(
     >>> len(panels)
     4
     """
-    library("figure")
-    of_kind(summary, Summary, "a Summary. partita.summarize(draws) makes one.", "summary")
-    panels = many_axes(axes, 4, columns=2, width=5.2, height=4.2)
+    style.library("figure")
+    style.of_kind(summary, Summary, "a Summary. partita.summarize(draws) makes one.", "summary")
+    panels = style.many_axes(axes, 4, columns=2, width=5.2, height=4.2)
     if summary.data is not None:
         estimate(summary, fit=fit, n_jobs=n_jobs, ax=panels[0])
     else:

@@ -15,26 +15,7 @@ from partita.credible.ball import CredibleBall
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.kernels.arrays import Floats, Ints
 from partita.labels import DataLike, Labels, LabelsLike, as_labels, by_size, cross_table
-from partita.plots._style import (
-    GREY,
-    INK,
-    NORMAL,
-    SMALL,
-    ball_of,
-    cluster_legend,
-    colour,
-    colour_indices,
-    fit_for,
-    headline,
-    library,
-    many_axes,
-    marker,
-    observations_of,
-    one_axes,
-    plain,
-    shorten,
-    whole_ticks,
-)
+from partita.plots import _style as style
 from partita.samplers.fit import Fit
 from partita.search.result import PointEstimate
 from partita.summary.result import Summary
@@ -355,15 +336,15 @@ def draw_partition(
         _draw_items(ax, labels, indices, view.points[:, 0], view.points[:, 1])
         if shapes is not None:
             _draw_ellipses(ax, indices, shapes, np.bincount(labels))
-        ax.set_ylabel(shorten(view.names[1], 40))
+        ax.set_ylabel(style.shorten(view.names[1], 40))
     else:
         ax.plot(curve.grid, curve.values, color="#9A9A9A", linewidth=1.0, zorder=1)
         _draw_items(ax, labels, indices, view.points[:, 0], curve.at_items)
         if shapes is not None:
             _draw_bars(ax, indices, shapes, curve)
         ax.set_ylabel(curve.name)
-    ax.set_xlabel(shorten(view.names[0], 40))
-    plain(ax)
+    ax.set_xlabel(style.shorten(view.names[0], 40))
+    style.plain(ax)
 
 
 def draw_cross_table(ax: Axes, center: Labels, labels: Labels, indices: NDArray[np.int64]) -> None:
@@ -381,7 +362,7 @@ def draw_cross_table(ax: Axes, center: Labels, labels: Labels, indices: NDArray[
             heights,
             bottom=base[here],
             width=0.82,
-            color=colour(int(indices[cluster])),
+            color=style.colour(int(indices[cluster])),
             edgecolor="white",
             linewidth=0.4,
         )
@@ -390,8 +371,8 @@ def draw_cross_table(ax: Axes, center: Labels, labels: Labels, indices: NDArray[
     ax.set_xticks(places[::step], [str(k) for k in order[::step].tolist()])
     ax.set_xlabel("cluster of the estimate")
     ax.set_ylabel("items")
-    whole_ticks(ax, "y", most=5)
-    plain(ax)
+    style.whole_ticks(ax, "y", most=5)
+    style.plain(ax)
 
 
 def shapes_note(shapes: ClusterShapes | None, dimensions: int) -> str:
@@ -413,8 +394,8 @@ def _draw_items(ax: Axes, labels: Labels, indices: Ints, x: Floats, y: Floats) -
             x[members],
             y[members],
             s=size,
-            marker=marker(index),
-            color=colour(index),
+            marker=style.marker(index),
+            color=style.colour(index),
             edgecolor="white" if size > 8.0 else "none",
             linewidth=0.3,
             zorder=2,
@@ -428,8 +409,8 @@ def _draw_star(ax: Axes, index: int, x: float, y: float, *, size: float = 9.0) -
         [y],
         marker="*",
         markersize=size,
-        markerfacecolor=colour(index),
-        markeredgecolor=INK,
+        markerfacecolor=style.colour(index),
+        markeredgecolor=style.INK,
         markeredgewidth=0.6,
         linestyle="none",
         zorder=4,
@@ -437,7 +418,7 @@ def _draw_star(ax: Axes, index: int, x: float, y: float, *, size: float = 9.0) -
 
 
 def _draw_ellipses(ax: Axes, indices: Ints, shapes: ClusterShapes, sizes: Ints) -> None:
-    ellipse = library("patches").Ellipse
+    ellipse = style.library("patches").Ellipse
     for k, index in enumerate(indices.tolist()):
         x, y = shapes.means[k].tolist()
         if np.isfinite(shapes.covariances[k]).all():
@@ -445,7 +426,7 @@ def _draw_ellipses(ax: Axes, indices: Ints, shapes: ClusterShapes, sizes: Ints) 
             minor, major = 2.0 * DEVIATIONS * np.sqrt(lengths.clip(0.0))
             angle = float(np.degrees(np.arctan2(axes[1, 1], axes[0, 1])))
             outline = ellipse((x, y), major, minor, angle=angle, fill=False, zorder=3)
-            outline.set(edgecolor=colour(index), linewidth=1.2)
+            outline.set(edgecolor=style.colour(index), linewidth=1.2)
             if sizes[k] <= 2:  # wide, because it says little more than the prior: not in the way
                 outline.set(linewidth=0.5, alpha=0.6)
             ax.add_patch(outline)
@@ -466,7 +447,7 @@ def _draw_bars(ax: Axes, indices: Ints, shapes: ClusterShapes, curve: Curve) -> 
         y = -step * (int(rows[k]) + 1)
         if deviation[k] > 0.0:
             ends = mean[k] + DEVIATIONS * deviation[k] * np.array([-1.0, 1.0])
-            ax.plot(ends, [y, y], color=colour(index), linewidth=2.0, solid_capstyle="butt")
+            ax.plot(ends, [y, y], color=style.colour(index), linewidth=2.0, solid_capstyle="butt")
         _draw_star(ax, index, float(mean[k]), y, size=9.0 if rows.max() < 6 else 6.0)
     ax.axhline(0.0, color="#9A9A9A", linewidth=0.6, zorder=0)
     ax.set_ylim(-step * (int(rows.max()) + 2), 1.06 * top)
@@ -532,10 +513,10 @@ def estimate(
     >>> ax.get_ylabel()
     'kernel density estimate'
     """
-    library("figure")
+    style.library("figure")
     labels = by_size(as_labels(source))
-    model = fit_for(fit, labels.size)
-    observations = observations_of(source, data, model, labels.size)
+    model = style.fit_for(fit, labels.size)
+    observations = style.observations_of(source, data, model, labels.size)
     if observations is None:
         raise InvalidInputError(
             "there are no data to show the estimate on. Pass data=..., or the sampler's output as "
@@ -545,12 +526,14 @@ def estimate(
     view = prepare_view(observations, dims)
     shapes = prepare_shapes(labels, view, observations, model, ellipses)
     curve = prepare_curve(view, model, density, n_jobs=n_jobs) if len(view.names) == 1 else None
-    indices = colour_indices([labels])[0]
-    axes = one_axes(ax, width=6.4, height=4.4)
+    indices = style.colour_indices([labels])[0]
+    axes = style.one_axes(ax, width=6.4, height=4.4)
     draw_partition(axes, labels, indices, view, shapes, curve)
     sizes = np.bincount(labels).astype(np.int64)
-    headline(axes, _title(source, sizes.size, labels.size), shapes_note(shapes, len(view.names)))
-    cluster_legend(axes, indices, sizes)
+    style.headline(
+        axes, _title(source, sizes.size, labels.size), shapes_note(shapes, len(view.names))
+    )
+    style.cluster_legend(axes, indices, sizes)
     return axes
 
 
@@ -614,13 +597,15 @@ def ball(
     Lower vertical bound
     4 clusters at 1.00 bits
     """
-    library("figure")
-    found = ball_of(source)
+    style.library("figure")
+    found = style.ball_of(source)
     panels = prepare_ball(found)
     n_items = found.center.size
-    model = fit_for(fit, n_items)
-    observations = observations_of(source, data, model, n_items)
-    drawn = many_axes(axes, len(panels), columns=4, width=3.1, height=3.2, sharey=True, sharex=True)
+    model = style.fit_for(fit, n_items)
+    observations = style.observations_of(source, data, model, n_items)
+    drawn = style.many_axes(
+        axes, len(panels), columns=4, width=3.1, height=3.2, sharey=True, sharex=True
+    )
     note = "colours follow the clusters of the estimate"
     if observations is None:
         for ax, panel in zip(drawn, panels, strict=True):
@@ -639,11 +624,11 @@ def ball(
             for ax in drawn:
                 ax.set_ylim(bottom=min(lowest))
     for ax, panel in zip(drawn, panels, strict=True):
-        ax.set_title(panel.title, loc="left", fontsize=NORMAL, color=INK)
+        ax.set_title(panel.title, loc="left", fontsize=style.NORMAL, color=style.INK)
         if ax is not drawn[0]:
             ax.set_ylabel("")
     if axes is None:
-        drawn[0].figure.supxlabel(note, fontsize=SMALL, color=GREY)
+        drawn[0].figure.supxlabel(note, fontsize=style.SMALL, color=style.GREY)
     return drawn
 
 
@@ -655,7 +640,7 @@ def prepare_ball(found: CredibleBall) -> tuple[Panel, ...]:
         "Lower vertical bound": found.lower,
     }
     partitions = [found.center, *(bound.labels[0] for bound in bounds.values())]
-    indices = colour_indices(partitions)
+    indices = style.colour_indices(partitions)
     titles = [
         f"Estimate: {counted(int(found.center.max()) + 1, 'cluster')}\n"
         f"{percent(found.prob)} ball of radius {in_unit(brief(found.radius), found.loss.unit)}"

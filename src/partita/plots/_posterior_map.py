@@ -19,22 +19,7 @@ from partita.kernels.arrays import Floats, Ints
 from partita.labels import Labels, LabelsLike, as_labels
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss, pairwise_distances
-from partita.plots._style import (
-    INK,
-    SMALL,
-    any_ball_of,
-    ball_of,
-    colour,
-    headline,
-    is_dark,
-    key_beside,
-    library,
-    mixed_colours,
-    of_kind,
-    one_axes,
-    plain,
-    shorten,
-)
+from partita.plots import _style as style
 from partita.representative.modes import Modes, PersistentPeaks
 from partita.representative.representatives import PointSet, Representatives
 from partita.search.hasse import HasseDiagram, hasse_diagram
@@ -238,12 +223,12 @@ def posterior_map(
     >>> [text.get_text() for text in ax.get_legend().get_texts()][-1]
     'one cluster'
     """
-    library("figure")
+    style.library("figure")
     most_draws = integer(most_draws, "most_draws", least=1)
-    ball = any_ball_of(source)
+    ball = style.any_ball_of(source)
     named = _named(source, ball, _by_name(marks))
     found = prepare_map(ball, named, most_draws, n_jobs)
-    return _draw(found, ball, one_axes(ax, width=6.6, height=5.2))
+    return _draw(found, ball, style.one_axes(ax, width=6.6, height=5.2))
 
 
 def prepare_map(
@@ -305,7 +290,9 @@ def _by_name(
         return {}
     if isinstance(marks, Mapping):
         return marks
-    of_kind(marks, PointSet, "a mapping of names to labels, Modes or Representatives.", "marks")
+    style.of_kind(
+        marks, PointSet, "a mapping of names to labels, Modes or Representatives.", "marks"
+    )
     what = "mode" if isinstance(marks, PersistentPeaks) else "representative"
     masses = zip(marks.weights.tolist(), marks._points, strict=True)
     return {f"{what} {r} ({percent(round(w, 3))})": row for r, (w, row) in enumerate(masses)}
@@ -339,10 +326,10 @@ def _draw(found: PosteriorMap, ball: Ball, axes: Axes) -> Axes:
             linewidth=0.0,
         )
     bar = axes.figure.colorbar(shown, ax=axes, shrink=0.85, aspect=28, pad=0.02)
-    bar.set_label(f"{ball.draws.part_name}s of a {said.draw}", fontsize=SMALL + 0.5)
-    bar.locator = library("ticker").MaxNLocator(8, integer=True, min_n_ticks=1)
+    bar.set_label(f"{ball.draws.part_name}s of a {said.draw}", fontsize=style.SMALL + 0.5)
+    bar.locator = style.library("ticker").MaxNLocator(8, integer=True, min_n_ticks=1)
     bar.update_ticks()
-    bar.ax.tick_params(labelsize=SMALL)
+    bar.ax.tick_params(labelsize=style.SMALL)
     if bar.solids is not None:  # the scale in full colours, though the points let others through
         bar.solids.set_alpha(1.0)
     for j, (name, place) in enumerate(zip(found.names, found.named.tolist(), strict=True)):
@@ -351,31 +338,31 @@ def _draw(found: PosteriorMap, ball: Ball, axes: Axes) -> Axes:
             *place,
             marker=marker,
             markersize=16.0 if marker == "*" else max(8.0 - 0.6 * j, 4.5),  # small ones on top
-            markerfacecolor=colour((3, 1, 5, 6, 7, 9, 11, 13)[j % 8]),
-            markeredgecolor=INK,
+            markerfacecolor=style.colour((3, 1, 5, 6, 7, 9, 11, 13)[j % 8]),
+            markeredgecolor=style.INK,
             markeredgewidth=0.9,
             linestyle="none",
-            label=shorten(name, 36),
+            label=style.shorten(name, 36),
             zorder=4,
         )
     axes.legend(
         loc="upper center",
         bbox_to_anchor=(0.5, -0.13),
         ncols=2 if len(found.names) <= 6 else 3,
-        fontsize=SMALL,
+        fontsize=style.SMALL,
         frameon=False,
         markerscale=0.8,
     )
     axes.set_aspect("equal", adjustable="datalim")
     axes.set_xlabel(with_unit("first coordinate", ball.loss.unit))
     axes.set_ylabel(with_unit("second coordinate", ball.loss.unit))
-    plain(axes)
+    style.plain(axes)
     of = f" of {ball.draws.n_draws:,}" if found.n_draws < ball.draws.n_draws else ""
     note = f"{found.n_draws:,}{of} {said.draws}, faint outside the {percent(ball.prob)} ball\n"
     note += f"stress {found.embedding.stress:.2f}"
     if np.isfinite(found.embedding.correlation):
         note += f", distances on the map and true ones correlate {found.embedding.correlation:.2f}"
-    headline(axes, f"The {said.source} by {ball.loss.title}", note)
+    style.headline(axes, f"The {said.source} by {ball.loss.title}", note)
     return axes
 
 
@@ -471,10 +458,10 @@ def hasse(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['0', '0.375', '0.5', '0.625', '0.75']
     """
-    library("figure")
+    style.library("figure")
     if center is not None and ball is not None:
         raise InvalidInputError("give either center=... or ball=..., not both.", argument="center")
-    ball = None if ball is None else ball_of(ball, "ball")
+    ball = None if ball is None else style.ball_of(ball, "ball")
     diagram = _diagram(source, loss, ball)
     n_items = diagram.nodes.shape[1]
     measure = diagram.loss
@@ -488,7 +475,7 @@ def hasse(
         middle = as_labels(center, n_items=n_items, argument="center")
         colours = prepare_lattice(diagram, middle, measure)
     width, height = (8.6, 5.2) if n_items <= 4 else (10.5, 6.6)
-    axes = one_axes(ax, width=width, height=height)
+    axes = style.one_axes(ax, width=width, height=height)
     _draw_edges(axes, diagram)
     _draw_nodes(axes, diagram, colours)
     _draw_scale(axes, diagram, measure)
@@ -496,7 +483,7 @@ def hasse(
         _draw_key(axes, colours, ball)
     shown = counted(len(diagram.nodes), "partition")
     items = counted(n_items, "item")
-    headline(axes, f"{shown} of {items}, stretched by {measure.title}")
+    style.headline(axes, f"{shown} of {items}, stretched by {measure.title}")
     return axes
 
 
@@ -517,7 +504,7 @@ def _diagram(
 
 
 def _draw_edges(axes: Axes, diagram: HasseDiagram) -> None:
-    lines = library("collections").LineCollection
+    lines = style.library("collections").LineCollection
     strength = float(np.clip(500.0 / max(len(diagram.edges), 1), 0.03, 1.0))
     edges = lines(diagram.positions[diagram.edges], colors="#9A9A9A", zorder=1)
     edges.set(linewidth=0.7 if strength == 1.0 else 0.3, alpha=max(strength**0.7, 0.06))
@@ -527,17 +514,17 @@ def _draw_edges(axes: Axes, diagram: HasseDiagram) -> None:
 def _draw_nodes(axes: Axes, diagram: HasseDiagram, colours: LatticeColours | None) -> None:
     fills = np.array(["#FFFFFF"] * len(diagram.nodes), object)
     if colours is not None:
-        scale = mixed_colours(_SCALE, colours.distances.size)
+        scale = style.mixed_colours(_SCALE, colours.distances.size)
         inside = colours.level >= 0
         fills[inside] = [scale[k] for k in colours.level[inside].tolist()]
     n_items = diagram.nodes.shape[1]
     if n_items > _NAMED:
         x, y = diagram.positions.T
         size = float(np.clip(4_000 / len(diagram.nodes), 4.0, 24.0))
-        axes.scatter(x, y, s=size, c=fills.tolist(), edgecolor=INK, linewidth=0.3, zorder=2)
+        axes.scatter(x, y, s=size, c=fills.tolist(), edgecolor=style.INK, linewidth=0.3, zorder=2)
         if colours is not None:
             place = diagram.positions[colours.center]
-            axes.plot(*place, marker="o", markersize=9, fillstyle="none", color=INK, zorder=3)
+            axes.plot(*place, marker="o", markersize=9, fillstyle="none", color=style.INK, zorder=3)
         axes.margins(0.04)
         return
     names = diagram.names() if n_items < _NAMED else [_short(row) for row in diagram.nodes]
@@ -550,14 +537,14 @@ def _draw_nodes(axes: Axes, diagram: HasseDiagram, colours: LatticeColours | Non
             ha="center",
             va="center",
             rotation=0 if n_items < _NAMED else 90,
-            fontsize=SMALL,
+            fontsize=style.SMALL,
             fontweight="bold" if middle else "normal",
-            color="white" if is_dark(fills[i]) else INK,
+            color="white" if style.is_dark(fills[i]) else style.INK,
             zorder=3,
             bbox={
                 "boxstyle": "round,pad=0.25",
                 "facecolor": fills[i],
-                "edgecolor": INK if middle else "#9A9A9A",
+                "edgecolor": style.INK if middle else "#9A9A9A",
                 "linewidth": 1.6 if middle else 0.6,
             },
         )
@@ -568,12 +555,12 @@ def _draw_nodes(axes: Axes, diagram: HasseDiagram, colours: LatticeColours | Non
 
 def _draw_scale(axes: Axes, diagram: HasseDiagram, measure: Loss) -> None:
     """Heights as positive numbers: each one where they are few."""
-    plain(axes)
+    style.plain(axes)
     axes.spines[["bottom"]].set_visible(False)
     axes.set_xticks([])
     heights = np.unique(diagram.heights.round(9))
     if heights.size > 8:
-        step = library("ticker").MaxNLocator(6)
+        step = style.library("ticker").MaxNLocator(6)
         heights = np.array(step.tick_values(0.0, float(heights[-1])))
         heights = heights[heights <= diagram.heights.max() + 1e-9]
     axes.set_yticks(-heights, [f"{height:.3g}" for height in heights.tolist()])
@@ -582,10 +569,10 @@ def _draw_scale(axes: Axes, diagram: HasseDiagram, measure: Loss) -> None:
 
 def _draw_key(axes: Axes, colours: LatticeColours, ball: CredibleBall | None) -> None:
     """Distances and their colours; some of them when they are many."""
-    patch = library("patches").Patch
+    patch = style.library("patches").Patch
     count = colours.distances.size
     shown = np.unique(np.linspace(0, count - 1, min(count, 12)).round().astype(int))
-    scale = mixed_colours(_SCALE, count)
+    scale = style.mixed_colours(_SCALE, count)
     handles = [
         patch(facecolor=scale[k], edgecolor="#9A9A9A", label=f"{colours.distances[k]:.3g}")
         for k in shown.tolist()
@@ -595,7 +582,7 @@ def _draw_key(axes: Axes, colours: LatticeColours, ball: CredibleBall | None) ->
     title = "distance from\nthe estimate"
     if ball is not None:
         title += f",\n{percent(ball.prob)} ball"
-    key_beside(axes, handles, title)
+    style.key_beside(axes, handles, title)
 
 
 def _short(row: Labels) -> str:

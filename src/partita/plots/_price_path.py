@@ -11,22 +11,7 @@ from numpy.typing import NDArray
 from partita._text import counted, with_unit, words
 from partita.kernels.arrays import Int32s, Ints
 from partita.labels import Labels, LabelsLike, as_labels
-from partita.plots._style import (
-    GREY,
-    INK,
-    OTHER,
-    SMALL,
-    colour,
-    colour_indices,
-    headline,
-    library,
-    of_kind,
-    one_axes,
-    plain,
-    points_with_errors,
-    remark,
-    whole_ticks,
-)
+from partita.plots import _style as style
 from partita.representative.modes import STANDS_OUT, Modes
 from partita.samplers.sensitivity import PriorSensitivity
 from partita.search.clusters_curve import STANDARD_ERRORS, ClustersCurve
@@ -118,7 +103,7 @@ def stacked_clusters(
         bottoms = np.empty(sizes.size)
         bottoms[order] = np.cumsum(sizes[order]) - sizes[order]
         chosen = tuple(
-            OTHER if size == 1 else colour(index)
+            style.OTHER if size == 1 else style.colour(index)
             for size, index in zip(sizes.tolist(), indices[j].tolist(), strict=True)
         )
         left, right = float(edges[j] + half[j]), float(edges[j + 1] - half[j + 1])
@@ -131,7 +116,7 @@ def stacked_clusters(
 def _colours(labels: Labels, own: int) -> list[Ints]:
     """Colour indices that follow clusters outwards from the own partition."""
     order = [own, *range(own - 1, -1, -1), *range(own + 1, len(labels))]
-    found = colour_indices([labels[j] for j in order])
+    found = style.colour_indices([labels[j] for j in order])
     return [found[order.index(j)] for j in range(len(labels))]
 
 
@@ -184,17 +169,19 @@ def price_path(
     >>> ax.get_title(loc="left")
     'How many clusters? 2, for prices from 0.67 to 1.54'
     """
-    library("figure")
-    of_kind(source, PricePath, "a PricePath. partita.price_path(draws) makes one.")
+    style.library("figure")
+    style.of_kind(source, PricePath, "a PricePath. partita.price_path(draws) makes one.")
     columns, ribbons = prepare_price_path(source)
-    axes = one_axes(ax, width=7.2, height=4.2)
+    axes = style.one_axes(ax, width=7.2, height=4.2)
     _draw_bands(axes, columns, ribbons)
     n_items = source.labels.shape[1]
     span = source.high - source.low
     for corner in source:
         if corner.high - corner.low >= _LABELLED * span:
             top = ((corner.low + corner.high) / 2, n_items)
-            remark(axes, str(corner.n_clusters), top, (0.0, 2.0), ha="center", color=INK)
+            style.remark(
+                axes, str(corner.n_clusters), top, (0.0, 2.0), ha="center", color=style.INK
+            )
     axes.set_xlim(source.low, source.high)
     axes.set_ylim(-0.09 * n_items, 1.06 * n_items)
     axes.set_yticks([])
@@ -202,19 +189,19 @@ def price_path(
     axes.set_xlabel(
         "← finer      price a of splitting a true cluster (of merging two: 2 − a)      coarser →"
     )
-    plain(axes)
+    style.plain(axes)
     title = _mark_estimate(axes, source, estimate)
     fewest, most = int(source.n_clusters.min()), int(source.n_clusters.max())
     best = "optimal partition" if source.gap == 0.0 else "best found partition"
     note = f"{counted(len(source), best)} of {fewest:,} to {most:,} clusters under "
     note += f"{source.loss.title};\neach band is a cluster, its height the number of items"
-    headline(axes, title, note)
+    style.headline(axes, title, note)
     return axes
 
 
 def _draw_bands(axes: Axes, columns: list[Column], ribbons: list[Ribbon]) -> None:
     """One collection of each kind: a patch for each cluster would take seconds."""
-    collections = library("collections")
+    collections = style.library("collections")
     flows = [_quad(r.left, r.right, r.start, r.stop, r.height) for r in ribbons]
     bands = [
         (_quad(c.left, c.right, bottom, bottom, height), fill)
@@ -259,9 +246,11 @@ def _mark_estimate(axes: Axes, path: PricePath, estimate: LabelsLike | None) -> 
     stable = path.stability(labels)
     y = -0.035 * n_items
     if stable.is_optimal:
-        axes.plot([stable.low, stable.high], [y, y], color=INK, linewidth=1.6, marker="|")
+        axes.plot([stable.low, stable.high], [y, y], color=style.INK, linewidth=1.6, marker="|")
     if inside:
-        axes.plot([price, price], [y, n_items], color=INK, linewidth=0.9, linestyle=(0, (3, 2)))
+        axes.plot(
+            [price, price], [y, n_items], color=style.INK, linewidth=0.9, linestyle=(0, (3, 2))
+        )
     if not stable.is_optimal:
         lost = f"; it loses {stable.excess(price):.3g} {path.loss.unit}".rstrip() if inside else ""
         return f"How many clusters? The estimate's {k:,} are optimal at no price{lost}"
@@ -269,7 +258,7 @@ def _mark_estimate(axes: Axes, path: PricePath, estimate: LabelsLike | None) -> 
     late = (stable.low + stable.high) / 2 > middle
     said = f"the estimate, a = {price:g}" if inside else "the estimate"
     end, offset = (stable.low if late else stable.high, y), (-5.0 if late else 5.0, 0.0)
-    remark(axes, said, end, offset, ha="right" if late else "left", va="center")
+    style.remark(axes, said, end, offset, ha="right" if late else "left", va="center")
     if stable.low == stable.high:
         return f"How many clusters? {k:,}, at the price {stable.low:.2f} only"
     prices = f"{stable.low:.2f} to {stable.high:.2f}"
@@ -302,37 +291,39 @@ def prior_sensitivity(source: PriorSensitivity, *, ax: Axes | None = None) -> Ax
     >>> ax.get_title(loc="left")
     'Would another prior say the same? Under 1 of 1'
     """
-    library("figure")
-    of_kind(source, PriorSensitivity, "a PriorSensitivity. partita.prior_sensitivity makes one.")
+    style.library("figure")
+    style.of_kind(
+        source, PriorSensitivity, "a PriorSensitivity. partita.prior_sensitivity makes one."
+    )
     n, n_items = len(source), source.labels.shape[1]
     columns, ribbons = stacked_clusters(
         source.labels, np.arange(n + 1.0), np.full(n, 0.25), source.own
     )
-    axes = one_axes(ax, width=7.2, height=4.2)
+    axes = style.one_axes(ax, width=7.2, height=4.2)
     _draw_bands(axes, columns, ribbons)
     for m in range(n):
         text = f"{source.n_clusters[m]}\n({source.expected_clusters[m]:.1f})"
-        remark(axes, text, (m + 0.5, n_items), (0.0, 2.0), ha="center", color=INK)
+        style.remark(axes, text, (m + 0.5, n_items), (0.0, 2.0), ha="center", color=style.INK)
     y = -0.035 * n_items
     own = (source.own + 0.15, source.own + 0.85)
-    axes.plot(own, [y, y], color=INK, linewidth=1.6, marker="|")
+    axes.plot(own, [y, y], color=style.INK, linewidth=1.6, marker="|")
     axes.set_xlim(0.0, float(n))
     axes.set_ylim(-0.09 * n_items, 1.14 * n_items)
     ticks = [
         f"{scale:.3g}" if np.isfinite(scale) else name.replace("(", "\n(", 1)
         for scale, name in zip(source.scale, source.priors, strict=True)
     ]
-    axes.set_xticks(np.arange(n) + 0.5, ticks, fontsize=SMALL)
+    axes.set_xticks(np.arange(n) + 0.5, ticks, fontsize=style.SMALL)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.set_xlabel(source.parameter or "prior")
-    plain(axes)
+    style.plain(axes)
     note = "clusters of the estimate (posterior mean number); bracket: the prior of the draws"
     if source.refused:
         note += f"\ntoo little is said about {', '.join(source.refused)}"
     others = np.delete(source.same, source.own)
     said = f"Under {int(others.sum())} of {others.size}" if others.size else "Not known"
-    headline(axes, f"Would another prior say the same? {said}", note)
+    style.headline(axes, f"Would another prior say the same? {said}", note)
     return axes
 
 
@@ -360,26 +351,28 @@ def clusters_curve(source: ClustersCurve, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_title(loc="left")
     '2 to 3 clusters are within two standard errors of the best'
     """
-    library("figure")
-    of_kind(source, ClustersCurve, "a ClustersCurve. partita.clusters_curve(draws) makes one.")
-    axes = one_axes(ax, width=5.6, height=3.4)
+    style.library("figure")
+    style.of_kind(
+        source, ClustersCurve, "a ClustersCurve. partita.clusters_curve(draws) makes one."
+    )
+    axes = style.one_axes(ax, width=5.6, height=3.4)
     plateau = source.plateau
     for k in plateau.tolist():
-        axes.axvspan(k - 0.5, k + 0.5, color=OTHER, alpha=0.35, linewidth=0.0)
+        axes.axvspan(k - 0.5, k + 0.5, color=style.OTHER, alpha=0.35, linewidth=0.0)
     best = np.flatnonzero(source.k == int(source.estimate.max()) + 1)
     error = STANDARD_ERRORS * np.nan_to_num(source.standard_error)
-    points_with_errors(axes, source.k, source.expected_loss, error, best)
+    style.points_with_errors(axes, source.k, source.expected_loss, error, best)
     axes.set_xlim(float(source.k[0]) - 0.6, float(source.k[-1]) + 0.6)
     said = words(source.kind)
     axes.set_xlabel("clusters")
     axes.set_ylabel(with_unit(f"{said.expected} {source.loss.title}", source.loss.unit))
-    whole_ticks(axes, "x", most=12)
-    plain(axes)
+    style.whole_ticks(axes, "x", most=12)
+    style.plain(axes)
     shaded = "shaded: ties with the best" if plateau.size else ""
     errors = said.error.replace("error", "errors")
     ringed = "ringed: the estimate" if best.size else ""
     note = "; ".join(filter(None, (ringed, shaded, f"bars: two {errors}")))
-    headline(axes, source.headline, note)
+    style.headline(axes, source.headline, note)
     return axes
 
 
@@ -411,9 +404,9 @@ def persistence(source: Modes, *, ax: Axes | None = None) -> Axes:
     >>> pt.plots.persistence(found).get_xlabel()
     'rate'
     """
-    library("figure")
-    of_kind(source, Modes, "Modes. partita.modes(draws) makes them.")
-    axes = one_axes(ax, width=5.0, height=3.4)
+    style.library("figure")
+    style.of_kind(source, Modes, "Modes. partita.modes(draws) makes them.")
+    axes = style.one_axes(ax, width=5.0, height=3.4)
     shift = 0.02 * np.log(source.rates[-1] / source.rates[0])
     for rate, peaks, modes in zip(source.rates, source.peaks, source.stands_out, strict=True):
         order = np.argsort(-peaks.persistence, kind="stable")[:MOST_PEAKS]
@@ -427,27 +420,29 @@ def persistence(source: Modes, *, ax: Axes | None = None) -> Axes:
                 x[stands == mode],
                 peaks.persistence[order][stands == mode],
                 s=30.0,
-                facecolor=colour(0) if mode else "none",
-                edgecolor=colour(0) if mode else GREY,
+                facecolor=style.colour(0) if mode else "none",
+                edgecolor=style.colour(0) if mode else style.GREY,
                 linewidth=1.0,
                 zorder=3,
                 label="mode" if mode else "other peak",
             )
     handles, names = axes.get_legend_handles_labels()
     shown = dict(zip(names, handles, strict=True))
-    axes.legend(shown.values(), shown.keys(), fontsize=SMALL, frameon=False, loc="lower right")
-    axes.axhline(STANDS_OUT, color=GREY, linewidth=0.8, linestyle=(0, (1, 2)))
-    axes.axvline(source.rate, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
+    axes.legend(
+        shown.values(), shown.keys(), fontsize=style.SMALL, frameon=False, loc="lower right"
+    )
+    axes.axhline(STANDS_OUT, color=style.GREY, linewidth=0.8, linestyle=(0, (1, 2)))
+    axes.axvline(source.rate, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
     axes.set_xscale("log")
     axes.set_xticks(source.rates[::2], [f"{r:.2g}" for r in source.rates[::2]])
     axes.minorticks_off()
     axes.set_ylim(-0.05, 1.08)
     axes.set_xlabel("rate")
     axes.set_ylabel("persistence")
-    plain(axes)
+    style.plain(axes)
     number = counted(source.n, "mode")
     note = "closeness exp(−rate · distance)\ndashed: the rate whose regions are reported"
-    headline(axes, f"{number} of the {words(source.draws.kind).source}", note)
+    style.headline(axes, f"{number} of the {words(source.draws.kind).source}", note)
     return axes
 
 
@@ -473,16 +468,18 @@ def compare_losses(source: EstimatesByLoss, *, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in ax.texts[:2]]
     ['0%', '0%']
     """
-    library("figure")
-    of_kind(source, EstimatesByLoss, "the result of partita.compare_losses.")
+    style.library("figure")
+    style.of_kind(source, EstimatesByLoss, "the result of partita.compare_losses.")
     n = len(source.names)
-    axes = one_axes(ax, width=2.6 + 0.95 * n, height=1.7 + 0.5 * n)
+    axes = style.one_axes(ax, width=2.6 + 0.95 * n, height=1.7 + 0.5 * n)
     excess = source.excess
     most = max(float(excess.max()), 0.01)
     axes.imshow(excess, cmap="Blues", vmin=0.0, vmax=2.0 * most, aspect="auto")
     for i in range(n):
         for j in range(n):
-            axes.text(j, i, f"{100 * excess[i, j]:.2g}%", ha="center", va="center", fontsize=SMALL)
+            axes.text(
+                j, i, f"{100 * excess[i, j]:.2g}%", ha="center", va="center", fontsize=style.SMALL
+            )
     rows = [
         f"{name} ({counted(k, 'cluster')})"
         for name, k in zip(source.names, source.n_clusters.tolist(), strict=True)
@@ -491,8 +488,10 @@ def compare_losses(source: EstimatesByLoss, *, ax: Axes | None = None) -> Axes:
     axes.set_yticks(range(n), rows)
     axes.set_xlabel("measured by the loss")
     axes.set_ylabel("estimate under")
-    plain(axes)
+    style.plain(axes)
     axes.spines[["left", "bottom"]].set_visible(False)
     axes.tick_params(length=0)
-    headline(axes, "Does the loss matter?", "expected loss above that of each loss's own estimate")
+    style.headline(
+        axes, "Does the loss matter?", "expected loss above that of each loss's own estimate"
+    )
     return axes

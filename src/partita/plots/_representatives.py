@@ -13,6 +13,7 @@ from partita._text import counted, in_unit, with_unit, words
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Ints
 from partita.labels import DataLike
+from partita.plots import _style as style
 from partita.plots._on_data import (
     Curve,
     View,
@@ -22,27 +23,6 @@ from partita.plots._on_data import (
     prepare_shapes,
     prepare_view,
     shapes_note,
-)
-from partita.plots._style import (
-    GREY,
-    INK,
-    NORMAL,
-    OTHER,
-    SMALL,
-    colour,
-    colour_indices,
-    fit_for,
-    headline,
-    key_beside,
-    library,
-    many_axes,
-    observations_of,
-    of_kind,
-    one_axes,
-    plain,
-    points_with_errors,
-    similarity_scale,
-    whole_ticks,
 )
 from partita.representative.modes import Modes
 from partita.representative.representatives import MATTERS, Representatives
@@ -99,15 +79,15 @@ def representatives(
     0: mass 60%
     2 clusters
     """
-    library("figure")
+    style.library("figure")
     expected = "Representatives or Modes. partita.representatives(draws) makes them."
     kinds: tuple[type, ...] = (Representatives, Modes)
-    of_kind(source, kinds, expected)
+    style.of_kind(source, kinds, expected)
     n_items = source.labels.shape[1]
-    model = fit_for(fit, n_items)
-    observations = observations_of(source, data, model, n_items)
-    indices = colour_indices(list(source.labels))
-    drawn = many_axes(
+    model = style.fit_for(fit, n_items)
+    observations = style.observations_of(source, data, model, n_items)
+    indices = style.colour_indices(list(source.labels))
+    drawn = style.many_axes(
         axes, source.n, columns=_COLUMNS, width=3.3, height=3.3, sharex=True, sharey=True
     )
     if observations is not None:
@@ -128,11 +108,11 @@ def representatives(
             draw_cross_table(ax, source.labels[0], source.labels[r], indices[r])
         note = "clusters of 0, divided by those of each"
     for r, ax in enumerate(drawn):
-        ax.set_title(_title(source, r), loc="left", fontsize=NORMAL, color=INK)
+        ax.set_title(_title(source, r), loc="left", fontsize=style.NORMAL, color=style.INK)
         if r % _COLUMNS:
             ax.set_ylabel("")
     if axes is None:
-        drawn[0].figure.supxlabel(note, fontsize=SMALL, color=GREY)
+        drawn[0].figure.supxlabel(note, fontsize=style.SMALL, color=style.GREY)
     return drawn
 
 
@@ -158,7 +138,7 @@ def _ring(ax: Axes, items: Ints, view: View, curve: Curve | None) -> None:
         y[items],
         s=70.0,
         facecolor="none",
-        edgecolor=INK,
+        edgecolor=style.INK,
         linewidth=0.9,
         zorder=5,
     )
@@ -169,14 +149,14 @@ def _draw_blocks(axes: NDArray[Any], source: Representatives | Modes, indices: l
     from partita.similarity_matrix import similarity
 
     order = np.lexsort(source.labels[::-1])
-    rectangle = library("patches").Rectangle
+    rectangle = style.library("patches").Rectangle
     n = order.size
     for r, ax in enumerate(axes):
         mine = np.flatnonzero(source.assignment == r)
         matrix = similarity(source.draws[mine])
         ax.imshow(
             matrix[np.ix_(order, order)],
-            cmap=similarity_scale(),
+            cmap=style.similarity_scale(),
             vmin=0.0,
             vmax=1.0,
             aspect="equal",
@@ -190,17 +170,19 @@ def _draw_blocks(axes: NDArray[Any], source: Representatives | Modes, indices: l
                     stop - start,
                     stop - start,
                     fill=False,
-                    edgecolor=colour(int(indices[r][labels[start]])),
+                    edgecolor=style.colour(int(indices[r][labels[start]])),
                     linewidth=1.6,
                 )
             )
         moved = np.argsort(order)[moved_items(source, r)]
-        ax.plot(moved, np.full(moved.size, n - 0.5 + 0.03 * n), "^", color=INK, markersize=3.0)
+        ax.plot(
+            moved, np.full(moved.size, n - 0.5 + 0.03 * n), "^", color=style.INK, markersize=3.0
+        )
         ax.set_xlim(-0.5, n - 0.5)
         ax.set_ylim(n - 0.5 + 0.06 * n, -0.5)
         ax.set_xticks([])
         ax.set_yticks([])
-        plain(ax)
+        style.plain(ax)
         ax.spines[["left", "bottom"]].set_visible(False)
 
 
@@ -226,31 +208,35 @@ def representatives_curve(source: Representatives, *, ax: Axes | None = None) ->
     >>> ax.get_title(loc="left")
     'How many representatives? 2'
     """
-    library("figure")
+    style.library("figure")
     expected = "Representatives. partita.representatives(draws) makes them."
-    curve = of_kind(source, Representatives, expected).curve
+    curve = style.of_kind(source, Representatives, expected).curve
     if curve is None:
         raise InvalidInputError(
             "there is no held-out curve: the number of representatives was given. "
             "partita.representatives(draws) without n chooses it, and keeps the curve.",
             argument="source",
         )
-    axes = one_axes(ax, width=4.6, height=3.4)
+    axes = style.one_axes(ax, width=4.6, height=3.4)
     own = words(source.draws.kind).draws
     chosen, shown = curve.chosen, [curve.chosen - 1]
     wanted = curve.held_out[shown[0]] - MATTERS * curve.held_out[0] * (curve.n - chosen)
     later = curve.n >= chosen
-    axes.plot(curve.n[later], wanted[later], color=GREY, linewidth=0.8, linestyle=(0, (4, 3)))
-    axes.plot(curve.n, curve.fitted, color=GREY, linewidth=1.0, label=f"{own} that chose them")
-    points_with_errors(axes, curve.n, curve.held_out, curve.error, shown, label=f"held-out {own}")
+    axes.plot(curve.n[later], wanted[later], color=style.GREY, linewidth=0.8, linestyle=(0, (4, 3)))
+    axes.plot(
+        curve.n, curve.fitted, color=style.GREY, linewidth=1.0, label=f"{own} that chose them"
+    )
+    style.points_with_errors(
+        axes, curve.n, curve.held_out, curve.error, shown, label=f"held-out {own}"
+    )
     axes.set_ylim(bottom=0.0 if curve.fitted.min() < 0.3 * curve.held_out.max() else None)
     axes.set_xlabel("representatives")
     axes.set_ylabel(with_unit("mean distance to the nearest", source.loss.unit))
-    axes.legend(fontsize=SMALL, frameon=False, loc="upper right")
-    whole_ticks(axes, "x")
-    plain(axes)
+    axes.legend(fontsize=style.SMALL, frameon=False, loc="upper right")
+    style.whole_ticks(axes, "x")
+    style.plain(axes)
     note = f"dashed: each further one takes off {100 * MATTERS:g}% of the distance to one"
-    headline(axes, f"How many representatives? {chosen}", note)
+    style.headline(axes, f"How many representatives? {chosen}", note)
     return axes
 
 
@@ -278,20 +264,20 @@ def by_run(source: RunComparison, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'distance (bits)'
     """
-    library("figure")
-    of_kind(source, RunComparison, "the result of partita.anndata.by_run.")
+    style.library("figure")
+    style.of_kind(source, RunComparison, "the result of partita.anndata.by_run.")
     n = len(source.groups)
-    axes = one_axes(ax, width=6.4, height=1.5 + 0.32 * n)
+    axes = style.one_axes(ax, width=6.4, height=1.5 + 0.32 * n)
     places = np.arange(n)
     best = int(source.to_consensus.argmin())
     spread = np.isfinite(source.spread)
-    axes.hlines(places, 0.0, source.to_consensus, color=OTHER, linewidth=1.2)
-    axes.plot(source.to_consensus, places, "o", color=colour(0), label="to the consensus")
+    axes.hlines(places, 0.0, source.to_consensus, color=style.OTHER, linewidth=1.2)
+    axes.plot(source.to_consensus, places, "o", color=style.colour(0), label="to the consensus")
     axes.plot(
         source.spread[spread],
         places[spread],
         "o",
-        color=INK,
+        color=style.INK,
         markerfacecolor="none",
         label="between its runs",
     )
@@ -305,11 +291,11 @@ def by_run(source: RunComparison, *, ax: Axes | None = None) -> Axes:
     axes.get_yticklabels()[best].set_fontweight("bold")
     axes.set_ylim(n - 0.5, -0.5)
     axes.margins(x=0.04)
-    axes.axvline(0.0, color=GREY, linewidth=0.8)
+    axes.axvline(0.0, color=style.GREY, linewidth=0.8)
     axes.set_xlabel(with_unit("distance", source.loss.unit))
-    plain(axes)
-    key_beside(axes, axes.get_legend_handles_labels()[0], "mean distance of the runs")
-    headline(
+    style.plain(axes)
+    style.key_beside(axes, axes.get_legend_handles_labels()[0], "mean distance of the runs")
+    style.headline(
         axes,
         f"{source.groups[best]} is nearest to the consensus",
         "how far the runs of each group are from it, and from each other",

@@ -17,22 +17,7 @@ from partita._validate import integer
 from partita.draws import Draws
 from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, Labels, LabelsLike
-from partita.plots._style import (
-    GREY,
-    SMALL,
-    channels,
-    colour,
-    colour_indices,
-    estimate_for,
-    headline,
-    is_dark,
-    library,
-    one_axes,
-    posterior_of,
-    shorten,
-    similarity_colours,
-    similarity_scale,
-)
+from partita.plots import _style as style
 from partita.posterior import as_posterior
 from partita.scan import Block, sum_blocks
 from partita.similarity_matrix import similarity as similarity_matrix
@@ -225,7 +210,7 @@ def thumbnail(source: DrawsLike, labels: Labels, n_labels: int) -> str | None:
     if n_labels > _MOST_LABELS:
         return None
     values = prepare_similarity(source, labels, most_cells=_CELLS).values
-    scale = np.array([channels(text) for text in similarity_colours()])
+    scale = np.array([style.channels(text) for text in style.similarity_colours()])
     pixels = scale[np.rint(values * 255).astype(int)].astype(np.uint8)
     return f"data:image/png;base64,{base64.b64encode(png(pixels)).decode()}"
 
@@ -300,25 +285,25 @@ def similarity(
     >>> ax = pt.plots.similarity(draws)
     >>> ax.figure.savefig("similarity.svg")
     """
-    library("figure")
+    style.library("figure")
     most_cells = integer(most_cells, "most_cells", least=1)
-    posterior = posterior_of(source, n_jobs)
+    posterior = style.posterior_of(source, n_jobs)
     draws = posterior.draws
-    labels = estimate_for(source, estimate, draws.n_items)
+    labels = style.estimate_for(source, estimate, draws.n_items)
     if labels is None:
         from partita.search.estimate import estimate as search
 
         labels = search(posterior, bound=None, n_jobs=n_jobs).labels
     prepared = prepare_similarity(posterior, labels, most_cells=most_cells, n_jobs=n_jobs)
-    return _draw(prepared, colour_indices([labels])[0].tolist(), draws, ax)
+    return _draw(prepared, style.colour_indices([labels])[0].tolist(), draws, ax)
 
 
 def _draw(found: SimilarityMap, indices: list[int], draws: Draws, ax: Axes | None) -> Axes:
-    axes = one_axes(ax, width=6.0, height=5.4)
+    axes = style.one_axes(ax, width=6.0, height=5.4)
     n = found.n_items
     image = axes.imshow(
         found.values,
-        cmap=similarity_scale(),
+        cmap=style.similarity_scale(),
         vmin=0.0,
         vmax=1.0,
         interpolation="nearest",
@@ -328,32 +313,34 @@ def _draw(found: SimilarityMap, indices: list[int], draws: Draws, ax: Axes | Non
     _brackets(axes, found, indices)
     _item_names(axes, found, draws)
     bar = axes.figure.colorbar(image, ax=axes, shrink=0.8, aspect=28, pad=0.02)
-    bar.set_label(words(draws.kind).together, fontsize=SMALL + 0.5)
-    bar.ax.tick_params(labelsize=SMALL)
+    bar.set_label(words(draws.kind).together, fontsize=style.SMALL + 0.5)
+    bar.ax.tick_params(labelsize=style.SMALL)
     title = f"Similarity of {counted(n, 'item')}, {counted(found.clusters.size, 'cluster')}"
     note = ""
     if found.is_aggregated:
         side = f"{n / len(found.values):.3g}"
         note = f"aggregated: each cell is the mean of about {side} × {side} pairs of items"
-    headline(axes, title, note)
+    style.headline(axes, title, note)
     return axes
 
 
 def _brackets(axes: Axes, found: SimilarityMap, indices: list[int]) -> None:
     """A coloured strip at the left edge, and a frame around each cluster's block."""
-    rectangle = library("patches").Rectangle
+    rectangle = style.library("patches").Rectangle
     n, (offset, width) = found.n_items, _STRIP
     across = axes.get_yaxis_transform()
     line = 0.6 if found.clusters.size <= 60 else 0.0
     for j, cluster in enumerate(found.clusters.tolist()):
         start, size = int(found.starts[j]), int(found.starts[j + 1] - found.starts[j])
-        fill = colour(indices[cluster])
+        fill = style.colour(indices[cluster])
         strip = rectangle((offset, start), width, size, transform=across, clip_on=False)
         strip.set(facecolor=fill, edgecolor="white", linewidth=line)
         axes.add_patch(strip)
         if size > 1:
             axes.add_patch(
-                rectangle((start, start), size, size, fill=False, edgecolor=GREY, linewidth=0.6)
+                rectangle(
+                    (start, start), size, size, fill=False, edgecolor=style.GREY, linewidth=0.6
+                )
             )
         if size >= 0.03 * n:
             axes.text(
@@ -361,8 +348,8 @@ def _brackets(axes: Axes, found: SimilarityMap, indices: list[int]) -> None:
                 start + size / 2,
                 str(cluster),
                 transform=across,
-                color="white" if is_dark(fill) else "black",
-                fontsize=SMALL - 1.0,
+                color="white" if style.is_dark(fill) else "black",
+                fontsize=style.SMALL - 1.0,
                 ha="center",
                 va="center",
             )
@@ -370,15 +357,15 @@ def _brackets(axes: Axes, found: SimilarityMap, indices: list[int]) -> None:
 
 def _item_names(axes: Axes, found: SimilarityMap, draws: Draws) -> None:
     """Names of the items at the left and below, where they can be read."""
-    axes.tick_params(length=0.0, labelsize=SMALL)
+    axes.tick_params(length=0.0, labelsize=style.SMALL)
     height = axes.get_window_extent().height * 72.0 / axes.figure.dpi
-    size = min(SMALL, 0.8 * height / found.n_items)
+    size = min(style.SMALL, 0.8 * height / found.n_items)
     if size < 4.5:
         axes.set(xticks=[], yticks=[], xlabel="items", ylabel="")
-        axes.xaxis.label.set(size=SMALL + 0.5, color=GREY)
+        axes.xaxis.label.set(size=style.SMALL + 0.5, color=style.GREY)
         return
     names = [
-        shorten(str(i) if draws.item_names is None else draws.item_names[i], 16)
+        style.shorten(str(i) if draws.item_names is None else draws.item_names[i], 16)
         for i in found.order.tolist()
     ]
     places = [place + 0.5 for place in range(found.n_items)]
