@@ -12,20 +12,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from partita._text import printable
+
 _LEFT = "text-align:left;vertical-align:top"
 _WARNING = "border-left:4px solid #b3261e;padding:2px 10px;margin:4px 0"
 _NOTE = "opacity:.75;margin:4px 0"
 
 
+def _escaped(text: str) -> str:
+    """Text that is neither markup nor control characters."""
+    return escape(printable(text, keep="\n\t"))
+
+
 def title(text: str) -> str:
     """The heading of a result."""
-    return f"<div style='font-weight:600;margin:4px 0'>{escape(text)}</div>"
+    return f"<div style='font-weight:600;margin:4px 0'>{_escaped(text)}</div>"
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
     """Names and what is said of each, as a table of two columns."""
     rows = "".join(
-        f"<tr><th style='{_LEFT}'>{escape(name)}</th><td style='{_LEFT}'>{escape(text)}</td></tr>"
+        f"<tr><th style='{_LEFT}'>{_escaped(name)}</th>"
+        f"<td style='{_LEFT}'>{_escaped(text)}</td></tr>"
         for name, text in pairs
     )
     return f"<table>{rows}</table>"
@@ -33,23 +41,23 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
     """A table with headings; the first column names its rows."""
-    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
+    head = "".join(f"<th>{_escaped(heading)}</th>" for heading in headings)
     body = ""
     for first, *others in rows:
-        cells = "".join(f"<td>{escape(cell)}</td>" for cell in others)
-        body += f"<tr><th>{escape(first)}</th>{cells}</tr>"
-    above = f"<caption>{escape(caption)}</caption>" if caption else ""
+        cells = "".join(f"<td>{_escaped(cell)}</td>" for cell in others)
+        body += f"<tr><th>{_escaped(first)}</th>{cells}</tr>"
+    above = f"<caption>{_escaped(caption)}</caption>" if caption else ""
     return f"<table>{above}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def warning(text: str) -> str:
     """Something to heed."""
-    return f"<div style='{_WARNING}'><b>Warning.</b> {escape(text)}</div>"
+    return f"<div style='{_WARNING}'><b>Warning.</b> {_escaped(text)}</div>"
 
 
 def note(text: str) -> str:
     """Something to know."""
-    return f"<div style='{_NOTE}'>{escape(text)}</div>"
+    return f"<div style='{_NOTE}'>{_escaped(text)}</div>"
 
 
 class Table(NamedTuple):
@@ -61,7 +69,7 @@ class Table(NamedTuple):
 
     def text(self) -> str:
         """Columns under their headings, the first to the left, the others to the right."""
-        lines = [self.columns, *self.rows]
+        lines = [tuple(map(printable, line)) for line in (self.columns, *self.rows)]
         widths = [max(len(line[j]) for line in lines) for j in range(len(self.columns))]
         first, *others = widths
         return "\n".join(
@@ -81,13 +89,15 @@ _SPECIAL = str.maketrans(
         "−": "$-$",
         "–": "--",
         "\u00a0": "~",
+        "[": "{[}",  # after a line end both are options of it
+        "*": "{*}",
     }
 )
 
 
 def latex_text(text: str) -> str:
-    """Text with LaTeX's special characters escaped."""
-    return text.translate(_SPECIAL)
+    """Text with LaTeX's special characters and control characters escaped."""
+    return printable(text).translate(_SPECIAL)
 
 
 def latex_rows(table: Table) -> list[str]:
@@ -176,7 +186,7 @@ class Result:
 def as_html(value: object) -> str:
     """The screen of a value for a notebook."""
     # The typeface by name: not every notebook page gives text of columns one of even width.
-    return f"<pre style='font-family:monospace'>{escape(str(value))}</pre>"
+    return f"<pre style='font-family:monospace'>{_escaped(str(value))}</pre>"
 
 
 def frozen(value: Any) -> Any:
@@ -222,11 +232,14 @@ def json_text(document: dict[str, Any]) -> str:
 
     Numbers of an entry stand in one line: Python's encoder is ten times slower with indentation.
     """
-    entries = (
-        f" {json.dumps(key)}: {json.dumps(value, allow_nan=False, ensure_ascii=False)}"
-        for key, value in document.items()
-    )
+    entries = (f" {json.dumps(key)}: {_value(value)}" for key, value in document.items())
     return "{\n" + ",\n".join(entries) + "\n}"
+
+
+def _value(value: Any) -> str:
+    text = json.dumps(value, allow_nan=False, ensure_ascii=False)
+    # A terminal obeys control characters beyond ASCII, too, and a file cannot hold half a pair.
+    return text if text.isprintable() else json.dumps(value, allow_nan=False)
 
 
 def plain(value: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
+from unicodedata import category
 
 
 def counted(number: int, noun: str) -> str:
@@ -77,17 +78,36 @@ def short(value: float) -> str:
     return f"{value:.2g}" if abs(value) < 99.5 else f"{value:,.0f}"
 
 
+def printable(text: str, keep: str = "") -> str:
+    """The text with control characters as escapes: a name must not steer a terminal.
+
+    Examples
+    --------
+    >>> from partita._text import printable
+    >>> print(printable("red\\x1b[31m"))
+    red\\x1b[31m
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        sign
+        if sign.isprintable() or sign in keep or category(sign) == "Zs"
+        else sign.encode("unicode_escape").decode()
+        for sign in text
+    )
+
+
 def clip(text: str, length: int) -> str:
     """A name for a line of text: cut to a length, without line ends and terminal codes.
 
     Examples
     --------
     >>> from partita._text import clip
-    >>> clip("ENSG00000000000000000001", 12), clip("red\\x1b[31m", 12)
-    ('ENSG0000000…', 'red?[31m')
+    >>> clip("ENSG00000000000000000001", 12)
+    'ENSG0000000…'
     """
-    printable = "".join(sign if sign.isprintable() else "?" for sign in text)
-    return printable if len(printable) <= length else printable[: length - 1] + "…"
+    text = printable(text)
+    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def at_most(part: float) -> str:

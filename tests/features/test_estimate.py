@@ -133,9 +133,13 @@ def test_equal_draws_and_draws_without_features():
 
 
 def test_what_only_partitions_have_is_refused():
-    for argument in ({"n_clusters": 2}, {"min_size": 2}, {"method": "hasse"}):
-        with pytest.raises(NotSupportedError, match="is for partitions"):
-            pt.estimate(f5(), **argument)
+    for name, value in (
+        *(("n_clusters", 2), ("min_size", 2), ("method", "hasse"), ("fewest_within", 0.05)),
+        *(("min_size", np.ones(3)), ("max_clusters", 0)),
+    ):
+        with pytest.raises(NotSupportedError, match="partitions only") as raised:
+            pt.estimate(f5(), **{name: value})
+        assert raised.value.argument == name
     with pytest.raises(NotSupportedError, match="partitions"):
         pt.estimate(f5(), loss="vi")
     with pytest.raises(InvalidInputError, match="starts"):

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 import partita as pt
+from partita.representative.runs import compare_runs
 
 from .harness import RIGHT, WRONG, Verdict, judged
 
@@ -28,6 +29,7 @@ LABELS = np.where(NOISE.random((24, 9)) < 0.15, NOISE.integers(0, 3, (24, 9)), T
 CHAIN = np.repeat([0, 1], 12)
 DATA = np.sin(np.arange(9.0)) + 4.0 * TRUTH
 MEMBERSHIPS = np.eye(3)[LABELS[:4]]
+FEATURES = pt.FeatureDraws((NOISE.random((24, 9, 3)) < 0.4).astype(int), chain=CHAIN)
 
 
 def nothing(*args: object, **named: object) -> None:
@@ -158,29 +160,55 @@ FEW = {
     "credible_core": {"n_starts": 2},
     "chain_agreement": {"draws": pt.Draws(LABELS, chain=CHAIN)},
     "diagnose": {"draws": pt.Draws(LABELS, chain=CHAIN)},
-    "Draws.reweighted": {"by": "entropy"},
+    "chain_estimates": {"draws": pt.Draws(LABELS, chain=CHAIN)},
+    "write_features": {"draws": FEATURES},
+    "FeatureDraws": {"matrices": [[[0, 1], [1, 1]], [[0, 1], [1, 0]]]},
+    "Draws.reweighted": {"by": "entropy", "strength": 1.0},
+    "CredibleBall.contains": {"point": TRUTH},
+    "Summary.to_html": {"overwrite": True},
     "Fit.predict": {"new_data": DATA[:2]},
     "Fit.extend": {"draws": 2},
 }
 """Arguments that keep a call short."""
 CLASSES = (
-    *("Draws", "PartialPartition", "VI", "Binder", "Entropy", "CallableLoss", "Gamma"),
+    *("Draws", "FeatureDraws", "VI", "Binder", "Entropy", "FARO", "CallableLoss", "Gamma"),
     *("DirichletProcess", "PitmanYor", "FiniteMixture", "NormalInverseGamma"),
     *("NormalInverseWishart", "BetaBernoulli", "DirichletCategorical", "GammaPoisson"),
 )
 METHODS = {
-    "Draws": (*("drop", "thin", "select_chains", "select_items", "reweighted", "blocks"),),
-    "Fit": ("density", "predict", "parameters", "replicate", "extend", "profiles", "impute"),
+    "Draws": ("drop", "thin", "select_chains", "select_items", "reweighted"),
+    "FeatureDraws": ("drop", "thin", "select_chains", "select_items"),
+    "Fit": ("density", "predict", "replicate", "extend", "profiles", "impute", "save"),
+    "Summary": ("to_frame", "to_json", "save", "to_html"),
     "CredibleBall": ("contains", "probability"),
 }
+OF_FEATURES = (
+    *("estimate", "credible_ball", "summarize", "representatives", "modes", "p_value"),
+    *("diagnose", "price_path", "conformal_set"),
+)
+"""Questions that are asked of feature draws, too."""
 
 
 @cache
 def made(kind: str) -> Any:
-    """The object whose methods are called."""
-    if kind == "Draws":
-        return pt.Draws(LABELS, chain=CHAIN)
-    return _fit() if kind == "Fit" else pt.credible_ball(LABELS, TRUTH, n_jobs=1)
+    """An object whose methods are called, or which a figure shows."""
+    draws = pt.Draws(LABELS, chain=CHAIN)
+    makers: dict[str, Callable[[], Any]] = {
+        "Draws": lambda: draws,
+        "FeatureDraws": lambda: FEATURES,
+        "Fit": _fit,
+        "Summary": lambda: pt.summarize(draws, data=DATA, n_jobs=1),
+        "FeatureSummary": lambda: pt.summarize(FEATURES, n_jobs=1),
+        "CredibleBall": lambda: pt.credible_ball(LABELS, TRUTH, n_jobs=1),
+        "PriorSensitivity": lambda: pt.prior_sensitivity(_fit(), n_jobs=1),
+        "RunComparison": lambda: compare_runs(draws, list("ab") * 12, TRUTH, pt.VI()),
+        "HasseDiagram": lambda: 4,
+    }
+    asked = ("clusters_curve", "compare_losses", "modes", "price_path", "representatives")
+    return makers[kind]() if kind in makers else getattr(pt, asked[FIGURES.index(kind)])(draws)
+
+
+FIGURES = ("ClustersCurve", "EstimatesByLoss", "Modes", "PricePath", "Representatives")
 
 
 def _targets() -> Iterator[tuple[str, Callable[..., Any]]]:
@@ -189,6 +217,12 @@ def _targets() -> Iterator[tuple[str, Callable[..., Any]]]:
     for name, thing in public:
         if inspect.isfunction(thing) or name in CLASSES:
             yield name, thing
+    for name in ("from_sets", "from_partitions"):
+        yield name, getattr(pt.FeatureDraws, name)
+    for name in OF_FEATURES:
+        yield f"{name} of features", getattr(pt, name)
+    for name in pt.plots.__all__:
+        yield f"plots: {name}", getattr(pt.plots, name)
     for kind, methods in METHODS.items():
         for method in methods:
             home = getattr(pt.results if kind == "CredibleBall" else pt, kind)
@@ -219,13 +253,50 @@ def arguments(name: str, function: Callable[..., Any], place: Path) -> dict[str,
         elif parameter.default is parameter.empty and parameter.kind not in (2, 4):
             given[parameter.name] = _right(name, parameter.name)
     if "path" in given:
-        path = place / "draws.csv"
+        path = place / ("draws.npz" if name in KEPT else "draws.csv")
         path.unlink(missing_ok=True)
-        if name == "read_draws":
-            pt.write_draws(LABELS, path)
+        if name in STORED:
+            STORED[name](path)
         given["path"] = path
     given.pop("self", None)
-    return given | FEW.get(name, {})
+    return given | FEW.get(name.removesuffix(" of features"), {}) | _special(name, given)
+
+
+STORED: dict[str, Callable[[Path], Any]] = {
+    "read_draws": lambda path: pt.write_draws(LABELS, path),
+    "read_features": lambda path: pt.write_features(FEATURES, path),
+    "load": lambda path: made("Summary").save(path),
+}
+"""What a file holds that is read."""
+KEPT = ("load", "read_features", "write_features", "Fit.save", "Summary.save")
+"""Functions of npz files."""
+
+
+def _special(name: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of features, of figures, and of what starts from fits."""
+    if name.endswith(" of features"):
+        alone = {"labels", "center", "estimate"} & given.keys()
+        return {"draws": FEATURES} | dict.fromkeys(alone, FEATURES.shown([FEATURES.point(0)])[0])
+    if name.startswith("plots: "):
+        source = next(iter(given))
+        return {source: made(SHOWN.get(name.removeprefix("plots: "), "Summary"))}
+    fits: dict[str, Callable[[], dict[str, Any]]] = {
+        "compare": lambda: {"fits": [made("Fit"), made("Fit")], "folds": 2, "draws": 2},
+        "prior_sensitivity": lambda: {"source": made("Fit")},
+        "from_sets": lambda: {"sets": [[{0, 1}, {1}], [{2}]], "n_items": 3},
+        "from_partitions": lambda: {"draws": LABELS},
+    }
+    return fits[name]() if name in fits else {}
+
+
+SHOWN = {
+    **{"replicates": "Fit", "hasse": "HasseDiagram", "clusters_curve": "ClustersCurve"},
+    **{"compare_losses": "EstimatesByLoss", "persistence": "Modes", "price_path": "PricePath"},
+    **{"prior_sensitivity": "PriorSensitivity", "by_run": "RunComparison"},
+    **{"representatives": "Representatives", "representatives_curve": "Representatives"},
+    **dict.fromkeys(("feature_ball", "memberships", "n_features"), "FeatureSummary"),
+}
+"""What a figure shows where it is no summary."""
 
 
 def _right(name: str, parameter: str) -> Any:
@@ -244,7 +315,8 @@ def run(number: int, place: Path) -> Verdict:
     name, parameter, value = calls()[number]
     function = dict(_targets())[name]
     right = arguments(name, function, place)
-    bound = [made(name.partition(".")[0])] if "." in name else []
+    kind = name.partition(".")[0]
+    bound = [made(kind)] if kind in METHODS and name != kind else []
     wrong = right | {parameter: WRONG_VALUES[value]()}
     stopped = value == "2**31" and parameter in LONG_WORK and hasattr(signal, "setitimer")
     with interrupted() if stopped else nullcontext():
@@ -280,6 +352,8 @@ MAY_BE_UNKNOWN = (
     "ess",
     "mcse",
     "rates",
+    "scale",
+    "k_hat",
     "heights",
     "given",
     "averaged",

@@ -209,7 +209,7 @@ def test_bad_input_is_refused_before_any_search(draws, summary, monkeypatch):
         pt.summarize(draws, prob=95)
     with pytest.raises(InvalidDataError, match="expected one row per item"):
         pt.summarize(draws, data=[1, 2, 3])
-    with pytest.raises(UnknownNameError, match="no table 'item'"):
+    with pytest.raises(UnknownNameError, match="table='item'"):
         summary.to_frame("item")
 
 

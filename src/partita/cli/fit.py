@@ -216,6 +216,7 @@ def fit(
     run = {name: choices.pop(name) for name in _RUN_OPTIONS}
     with options.cluster_of(scheduler, workers) as client, options.watch_interrupts() as interrupts:
         understood = understand(source, columns, names, choices)
+        _check_names(understood)
         models = None
         if compared and not dry_run:
             models = _compare(compared, understood.table, chosen_prior, seed, jobs)
@@ -258,6 +259,13 @@ def fit(
     say(f"wrote {', '.join(filter(None, (out, report)))}")
     if interrupts.came:
         raise click.exceptions.Exit(options.INTERRUPTED)
+
+
+def _check_names(understood: Understood) -> None:
+    """Before the sampling, not when its draws are written."""
+    from partita.io.write import check_names
+
+    check_names(understood.item_names or ())
 
 
 def _shorter(n_rows: int) -> dict[str, int]:

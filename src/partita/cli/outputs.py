@@ -30,6 +30,7 @@ from partita._files import (
     scratch_path,
 )
 from partita._imports import require
+from partita._text import printable
 from partita.errors import MissingDependencyError
 
 if TYPE_CHECKING:
@@ -60,16 +61,11 @@ def width(*, elsewhere: int = _WIDE) -> int:
 
 def say(message: str) -> None:
     """A message for the person who runs the command, on standard error."""
-    message = escaped(message)
+    message = printable(message, keep="\n\t")
     if sys.stderr.isatty():
         columns = shutil.get_terminal_size((_WIDE, 24)).columns
         message = textwrap.fill(message, columns, break_long_words=False, break_on_hyphens=False)
     click.echo(message, err=True)
-
-
-def escaped(text: str) -> str:
-    """The text with control characters shown as escapes, so that a name cannot steer a terminal."""
-    return "".join(c if c in "\n\t" or c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def coloured() -> bool:
@@ -83,7 +79,7 @@ def coloured() -> bool:
 
 def show(text: str) -> None:
     """Print a result."""
-    click.echo(escaped(text))
+    click.echo(printable(text, keep="\n\t"))
 
 
 def show_either(text: str, document: dict[str, Any], *, as_json: bool) -> None:
@@ -114,7 +110,7 @@ def show_summary(summary: AnySummary, *, first: int = 0) -> None:
 
     colours = coloured()
     for line in screen_lines(summary, width(), first=first):
-        lead, rest = escaped(line.text[: line.lead]), escaped(line.text[line.lead :])
+        lead, rest = printable(line.text[: line.lead]), printable(line.text[line.lead :])
         if colours:
             lead = click.style(lead, bold=True, fg="cyan") if lead else ""
             rest = click.style(rest, **_STYLES[line.kind]) if line.kind in _STYLES else rest
@@ -156,8 +152,11 @@ def check_directory(
     """Refuse early what could not be written at the end: files that exist, or that are read."""
     if out is None:
         return
-    _check_parent(Path(out))
-    if Path(out).exists() and not Path(out).is_dir():
+    if Path(out).is_dir():
+        _check_writable(Path(out))
+    else:
+        _check_parent(Path(out))
+    if Path(out).is_file():
         raise FileAccessError(f"{out} is a file; expected a directory to write results into.")
     for name in names:
         _check_place(Path(out) / name, force=force, inputs=inputs)
@@ -198,8 +197,12 @@ def _check_parent(target: Path) -> None:
     parent = target.absolute().parent
     if not parent.is_dir():
         raise FileMissingError(f"the directory {parent} does not exist. Make it first.")
-    if not os.access(parent, os.W_OK):
-        raise FileAccessError(f"the directory {parent} cannot be written to: permission denied.")
+    _check_writable(parent)
+
+
+def _check_writable(directory: Path) -> None:
+    if not os.access(directory, os.W_OK):
+        raise FileAccessError(f"the directory {directory} cannot be written to: permission denied.")
 
 
 @contextmanager

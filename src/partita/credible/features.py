@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Result
-from partita._text import Kind, counted, words
+from partita._text import Kind, clip, counted, words
 from partita.credible.uncertainty import ClusterCounts
 from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import data_frame, items_from_one
@@ -95,7 +95,8 @@ class FeatureItemUncertainty(Result):
 
     def __repr__(self) -> str:
         worst = ", ".join(
-            f"{self.name(i)} ({self.contribution[i]:.2g})" for i in self.order[:5].tolist()
+            f"{clip(self.name(i), 40)} ({self.contribution[i]:.2g})"
+            for i in self.order[:5].tolist()
         )
         items = counted(self.none.size, "item")
         return f"<FeatureItemUncertainty: {items}; largest parts of the loss: {worst}>"

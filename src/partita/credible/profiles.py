@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Result
-from partita._text import Kind, counted, words
+from partita._text import Kind, counted, printable, words
 from partita._tolerance import SUM
 from partita._validate import integer, strings
 from partita.credible.ball import clean_prob
@@ -214,17 +214,19 @@ class Profiles(Result):
         title = f"{100 * self.prob:g}% interval"
         rows, left = self._most_frequent_levels()
         shown = rows[:_SHOWN]
-        wide = max(len("column"), *(len(self.column[r]) for r in shown)) + 2
-        named = max(len("parameter"), *(len(self.parameter[r]) for r in shown))
+        column = [printable(self.column[r]) for r in shown]
+        parameter = [printable(self.parameter[r]) for r in shown]
+        wide = max(map(len, ("column", *column))) + 2
+        named = max(map(len, ("parameter", *parameter)))
         lines = [
             f"{'cluster':>7}  {'column':<{wide}}{'parameter':<{named}}{'given':>10}  {title:<22}"
             f"{'averaged':>10}  {title:<22}"
         ]
-        for r in shown:
+        for r, name, quantity in zip(shown, column, parameter, strict=True):
             given = _interval(self.given_low[r], self.given_high[r])
             averaged = _interval(self.averaged_low[r], self.averaged_high[r])
             lines.append(
-                f"{self.cluster[r]:>7}  {self.column[r]:<{wide}}{self.parameter[r]:<{named}}"
+                f"{self.cluster[r]:>7}  {name:<{wide}}{quantity:<{named}}"
                 f"{self.given[r]:>10.4g}  {given:<22}{self.averaged[r]:>10.4g}  {averaged:<22}"
             )
         if left:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from partita._resources import count_jobs, run
 from partita._result import Page, Result, Table
-from partita._text import Kind, counted
+from partita._text import Kind, counted, printable
 from partita._validate import Rng
 from partita.diagnostics.agreement import (
     MAX_PAIRS,
@@ -74,7 +74,7 @@ TITLES = {
 
 def title_of(name: str) -> str:
     """A functional in prose; learned rates have the names of their traces."""
-    return TITLES.get(name, name)
+    return TITLES.get(name) or printable(name)
 
 
 def trace_functionals(source: object, n_draws: int) -> dict[str, NDArray[np.float64]]:
@@ -199,7 +199,7 @@ def warnings_for(
 
 def prose(name: str) -> str:
     """A functional as it is called in sentences; learned rates by the names they have."""
-    title = PROSE.get(name) or TITLES.get(name, "").partition(" (")[0] or name
+    title = PROSE.get(name) or TITLES.get(name, "").partition(" (")[0] or printable(name)
     title = title.removeprefix("size of the ")
     return f"the {title}"
 

@@ -14,13 +14,29 @@ from numpy.typing import ArrayLike, NDArray
 
 from partita._archive import write_npz
 from partita._files import PathLike, atomic_path, existing
+from partita._resources import require_memory
 from partita._result import Page, frozen
 from partita._storage import clean_kind
 from partita._text import Kind, counted, span, words
-from partita._validate import boolean, has, integer, plain_array, text_or_none, unexpected
+from partita._validate import (
+    boolean,
+    has,
+    integer,
+    plain_array,
+    refuse_views,
+    strings,
+    text_or_none,
+    unexpected,
+)
 from partita._validate import path as clean_path
 from partita.draws import Draws, DrawsFacts, as_draws, joined_facts
-from partita.errors import FileFormatError, InvalidInputError, UnknownNameError, about
+from partita.errors import (
+    FileFormatError,
+    InvalidInputError,
+    NotSupportedError,
+    UnknownNameError,
+    about,
+)
 from partita.kernels.arrays import Bools, Floats, Ints, UInt64s
 from partita.labels import DrawsLike
 
@@ -172,12 +188,12 @@ class FeatureDraws(DrawsFacts):
                 "Give n_items=... or item_names=....",
                 argument="n_items",
             )
-        names = None if item_names is None else [str(name) for name in item_names]
+        names = None if item_names is None else strings(item_names, "item_names")
         n = len(names or ()) if n_items is None else integer(n_items, "n_items", least=1)
         position = {} if names is None else {name: i for i, name in enumerate(names)}
-        matrices = []
-        for m, draw in enumerate(sets):
-            features = [list(feature) for feature in draw]
+        draws, matrices = _listed(sets), []
+        require_memory(4 * n * sum(map(len, draws)), "these features", "Check n_items.")
+        for m, features in enumerate(draws):
             matrix = np.zeros((n, len(features)), np.bool_)
             for k, feature in enumerate(features):
                 for item in feature:
@@ -474,11 +490,37 @@ def canonical_point(columns: UInt64s) -> UInt64s:
     return in_order(kept, np.zeros(len(kept), np.int64), 1)[0]
 
 
+def _listed(sets: Any) -> list[list[list[Any]]]:
+    """The items of each feature of each draw."""
+    wanted = "for each draw its features, and for each feature its items, as in [[{0, 1}, {1, 2}]]"
+    if isinstance(sets, FeatureDraws):
+        raise unexpected(sets, "sets", wanted)
+    try:
+        refuse_views(sets, "sets", InvalidInputError)
+        return [[list(feature) for feature in draw] for draw in sets]
+    except InvalidInputError:
+        raise
+    except Exception:  # whatever an object of a user raises
+        raise unexpected(sets, "sets", wanted) from None
+
+
+def partitions_only(**given: tuple[object, object]) -> None:
+    """Refuse arguments, each beside its default, that feature draws have no use for."""
+    for name, (value, default) in given.items():
+        if value is not default and not (np.isscalar(value) and value == default):
+            raise NotSupportedError(
+                f"{name}= is defined for partitions only; these are draws of feature "
+                "allocations. Leave it out.",
+                argument=name,
+            )
+
+
 def _packed_draws(matrices: Any) -> tuple[UInt64s, Ints, int]:
     """The columns of all draws, packed in order, with offsets and the number of items."""
     if isinstance(matrices, FeatureDraws):
         return matrices.columns, matrices.offsets, matrices.n_items
-    if isinstance(matrices, (str, bytes)) or not hasattr(type(matrices), "__len__"):
+    is_listed = hasattr(type(matrices), "__len__") and bool(np.iterable(matrices))
+    if isinstance(matrices, (str, bytes)) or not is_listed:
         raise unexpected(
             matrices,
             "matrices",
@@ -524,7 +566,7 @@ def refuse_many(offsets: Ints) -> None:
 
 def binary_matrix(matrix: Any, what: str) -> Bools:
     """One N × K matrix of zeros and ones."""
-    if hasattr(matrix, "tocsc") and hasattr(matrix, "toarray"):
+    if has(matrix, "tocsc") and has(matrix, "toarray"):
         matrix = matrix.toarray()
     values = plain_array(matrix, what, InvalidInputError)
     if values.ndim != 2 or values.shape[0] == 0:
@@ -617,7 +659,8 @@ def allocations(obj: Any, *, argument: str) -> FeatureDraws:
             obj = plain_array(obj, argument, InvalidInputError)
         if isinstance(obj, (list, tuple)):
             return FeatureDraws([_matrix_of(each) for each in obj])
-        return FeatureDraws(obj if getattr(obj, "ndim", 2) == 3 else [binary_matrix(obj, argument)])
+        is_cube = has(obj, "ndim") and obj.ndim == 3
+        return FeatureDraws(obj if is_cube else [binary_matrix(obj, argument)])
 
 
 def _matrix_of(obj: Any) -> Any:

@@ -7,7 +7,7 @@ import gzip
 import json
 import lzma
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -124,18 +124,23 @@ def check_holds(draws: Draws, chosen: Format) -> None:
     chains = (
         draws.chain.tolist() if draws.chain is not None and draws.chain.dtype.kind == "U" else []
     )
-    for name in {*names, *chains}:
-        if not _is_plain(name):
-            raise InvalidInputError(
-                f"the name {name!r} has control characters or cannot be written as UTF-8; "
-                "rename the item or chain."
-            )
+    check_names({*names, *chains})
     if names and chosen.table and not _survive_as_columns(names):
         raise InvalidInputError(
             f"items named {', '.join(map(repr, names[:3]))}, … would be read back as something "
             f"else: {CHAIN}, {WEIGHT}, lp__, z[1], an empty name and .item1, .item2, … have a "
             "meaning of their own as headings. Rename the items, or write npz, netCDF or zarr."
         )
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Refuse names of items and chains that no file would give back."""
+    for name in names:
+        if not _is_plain(name):
+            raise InvalidInputError(
+                f"the name {name!r} has control characters or cannot be written as UTF-8; "
+                "rename the item or chain."
+            )
 
 
 def _survive_as_columns(names: tuple[str, ...]) -> bool:

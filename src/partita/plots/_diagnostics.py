@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._text import counted
-from partita._validate import Rng, integer, strings
+from partita._validate import Rng, integer, strings, unexpected
 from partita.diagnostics.agreement import functionals
 from partita.diagnostics.diagnose import diagnose_values, title_of, trace_functionals
 from partita.errors import NotSupportedError, UnknownNameError
@@ -37,7 +37,7 @@ class Functional:
     @property
     def title(self) -> str:
         """Name in prose, with R-hat and effective sample size where they are known."""
-        parts = [title_of(self.name)]
+        parts = [style.shorten(title_of(self.name), 40)]
         if np.isfinite(self.rhat):
             parts.append(f"R-hat {self.rhat:.3f}")
         if np.isfinite(self.ess):
@@ -74,12 +74,9 @@ def prepare_functionals(
     else:
         chosen = [names] if isinstance(names, str) else list(strings(names, "names"))
     unknown = [name for name in chosen if name not in values]
-    if unknown:
-        raise UnknownNameError(
-            f"names={names!r}: no functional {unknown[0]!r}; expected some of "
-            f"{', '.join(map(repr, values))}.",
-            argument="names",
-        )
+    if unknown or not chosen:
+        known = ", ".join(map(repr, values))
+        raise unexpected(names, "names", f"some of {known}", UnknownNameError)
     found = diagnose_values({name: values[name] for name in chosen}, draws, n_jobs=n_jobs)
     return tuple(
         Functional(
@@ -211,7 +208,7 @@ def ranks(
     20
     """
     style.library("figure")
-    bins = integer(bins, "bins", least=2)
+    bins = integer(bins, "bins", least=2, most=_MOST_POINTS)
     found = prepare_functionals(source, estimate, names, n_jobs)
     pieces = [_pieces(functional.chains) for functional in found]
     quarters = len(pieces[0]) > len(found[0].chains)
@@ -323,7 +320,8 @@ def replicates(
     for c, name in enumerate(fit.columns):
         discrete = _kind(fit, c) in _DISCRETE
         _column(drawn[c], fit.values[:, c], made[:, :, c], discrete=discrete)
-        drawn[c].set_title(name, loc="left", fontsize=style.NORMAL, color=style.INK)
+        title = style.shorten(name, 40)
+        drawn[c].set_title(title, loc="left", fontsize=style.NORMAL, color=style.INK)
     if plane:
         _points(drawn[2:], fit, made[0])
     for ax in drawn:
@@ -369,8 +367,8 @@ def _points(axes: NDArray[Any], fit: Fit, made: Floats) -> None:
             rows[:, 0], rows[:, 1], s=6, color=style.INK if title == "data" else style.colour(0)
         )
         ax.set_title(title, loc="left", fontsize=style.NORMAL, color=style.INK)
-        ax.set_xlabel(fit.columns[0])
-        ax.set_ylabel(fit.columns[1])
+        ax.set_xlabel(style.shorten(fit.columns[0], 40))
+        ax.set_ylabel(style.shorten(fit.columns[1], 40))
     whole = np.concatenate([fit.values[np.isfinite(fit.values).all(axis=1)], made])
     edge = 0.04 * np.ptp(whole, axis=0)
     low, high = whole.min(axis=0) - edge, whole.max(axis=0) + edge

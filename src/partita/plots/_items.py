@@ -301,13 +301,13 @@ def _items(
             linewidths=0.4,
             zorder=2,
         )
-    ax.set_xlabel(view.names[0])
+    ax.set_xlabel(style.shorten(view.names[0], 40))
     if flat:
         ticks = [-1, *range(found.n_clusters)]
         ax.set_yticks(ticks, ["not stated", *map(str, found.clusters.tolist())])
         ax.set_ylabel("cluster of the core")
     else:
-        ax.set_ylabel(view.names[1])
+        ax.set_ylabel(style.shorten(view.names[1], 40))
     style.plain(ax)
     n = found.draws.n_items
     style.headline(ax, f"{found.size:,} of {n:,} items in the core", "grey: nothing is stated")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._text import brief, counted, in_unit, percent
-from partita._validate import boolean, unexpected
+from partita._validate import boolean, refuse_views, shown, unexpected
 from partita.credible.ball import CredibleBall
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.kernels.arrays import Floats, Ints
@@ -235,7 +235,7 @@ def _columns(observations: Observations, dims: Sequence[int | str] | None) -> tu
     count = len(observations.titles)
     if dims is None:
         return tuple(range(count))
-    columns = [dims] if isinstance(dims, (int, str)) or not isinstance(dims, Iterable) else dims
+    columns: Any = [dims] if isinstance(dims, str) or not np.iterable(dims) else dims
     found = []
     for column in columns:
         position = column
@@ -244,7 +244,7 @@ def _columns(observations: Observations, dims: Sequence[int | str] | None) -> tu
         if not isinstance(position, (int, np.integer)) or not -count <= position < count:
             known = ", ".join(observations.titles[:12])
             raise InvalidInputError(
-                f"dims={dims!r}: there is no column {column!r}; expected positions 0 to "
+                f"dims={shown(dims)}: there is no column {shown(column)}; expected positions 0 to "
                 f"{count - 1} or names ({known}).",
                 argument="dims",
             )
@@ -290,8 +290,9 @@ def _from_fit(labels: Labels, view: View, fit: Fit) -> ClusterShapes | None:
 
 def _given(density: tuple[Any, Any]) -> tuple[Floats, Floats]:
     try:
+        refuse_views(density, "density")
         grid, values = (np.asarray(part, np.float64).reshape(-1) for part in density)
-    except (TypeError, ValueError):
+    except Exception:  # whatever an object of a user raises
         raise InvalidInputError(
             "density must be a pair (grid, values) of numbers.", argument="density"
         ) from None

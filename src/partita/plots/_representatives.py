@@ -282,7 +282,7 @@ def by_run(source: RunComparison, *, ax: Axes | None = None) -> Axes:
         label="between its runs",
     )
     rows = [
-        f"{name}, {few} clusters" if few == many else f"{name}, {few}–{many} clusters"
+        f"{style.shorten(name, 40)}, {few if few == many else f'{few}–{many}'} clusters"
         for name, few, many in zip(
             source.groups, source.fewest.tolist(), source.most.tolist(), strict=True
         )
@@ -297,7 +297,7 @@ def by_run(source: RunComparison, *, ax: Axes | None = None) -> Axes:
     style.key_beside(axes, axes.get_legend_handles_labels()[0], "mean distance of the runs")
     style.headline(
         axes,
-        f"{source.groups[best]} is nearest to the consensus",
+        f"{style.shorten(source.groups[best], 40)} is nearest to the consensus",
         "how far the runs of each group are from it, and from each other",
     )
     return axes

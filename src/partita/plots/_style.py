@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from partita._imports import require
 from partita._text import clip
+from partita._validate import has, refuse_views
 from partita.credible.ball import Ball, CredibleBall
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Bools, Ints
@@ -221,7 +222,7 @@ def one_axes(ax: Axes | None, *, width: float, height: float) -> Axes:
     library("figure")  # axes can only exist with matplotlib, but what came may be no axes
     if ax is None:
         return shown_figure(width, height).subplots()
-    if not hasattr(ax, "add_artist"):
+    if not has(ax, "add_artist"):
         raise InvalidInputError(
             f"ax is {type(ax).__name__}; expected matplotlib Axes or None.", argument="ax"
         )
@@ -240,14 +241,22 @@ def many_axes(
         for unused in made[count:]:
             unused.remove()
         return made[:count]
-    given = np.asarray(axes, dtype=object).reshape(-1)
-    if given.size != count or not all(hasattr(ax, "add_artist") for ax in given):
+    given = _axes_given(axes)
+    if given.size != count or not all(has(ax, "add_artist") for ax in given):
         raise InvalidInputError(
             f"axes hold {given.size} object(s); expected {count} matplotlib Axes, one per panel, "
             "such as those of matplotlib.figure.Figure().subplots(...).",
             argument="axes",
         )
     return given
+
+
+def _axes_given(axes: Any) -> NDArray[Any]:
+    try:
+        refuse_views(axes, "axes")
+        return np.asarray(axes, dtype=object).reshape(-1)
+    except Exception:  # whatever an object of a user raises
+        return np.array([None], dtype=object)
 
 
 def headline(ax: Axes, title: str, note: str = "") -> None:

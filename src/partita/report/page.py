@@ -293,7 +293,8 @@ def write_report(
     # Opened first: a path that cannot be written is refused before the work, not after it.
     with atomic_path(path, overwrite=overwrite) as temporary:
         page = _of_features(summary) if isinstance(summary, FeatureSummary) else _of(summary)
-        temporary.write_text(page, encoding="utf-8", newline="\n")
+        # A name may hold half of a surrogate pair, which UTF-8 has no bytes for.
+        temporary.write_text(page, encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def _of(summary: Summary) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from partita._imports import require
 from partita._result import Page, Result, Table
-from partita._text import counted, in_unit, with_unit
+from partita._text import counted, in_unit, printable, with_unit
 from partita.draws import Draws
 from partita.errors import InvalidInputError
 from partita.labels import Labels
@@ -69,9 +69,9 @@ class RunComparison(Result):
         clusters = counted(few, "cluster") if few == many else f"{few} to {many} clusters"
         away = in_unit(f"{self.to_consensus[best]:.3g}", self.loss.unit)
         text = (
-            f"Of {groups} of clusterings ({runs}), {self.nearest} is nearest to the consensus of "
-            f"all: its {counted(int(self.n_runs[best]), 'run')}, of {clusters}, are {away} from it "
-            f"on average ({self.loss.title})"
+            f"Of {groups} of clusterings ({runs}), {printable(self.nearest)} is nearest to the "
+            f"consensus of all: its {counted(int(self.n_runs[best]), 'run')}, of {clusters}, are "
+            f"{away} from it on average ({self.loss.title})"
         )
         if np.isfinite(self.spread[best]):
             apart = in_unit(f"{self.spread[best]:.3g}", self.loss.unit)

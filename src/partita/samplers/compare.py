@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Page, Result, Table
-from partita._text import counted
+from partita._text import counted, printable
 from partita._validate import Rng, generator, integer, unexpected
 from partita.credible.profiles import evenly_spaced
 from partita.errors import Interrupted, InvalidInputError, about
@@ -336,13 +336,13 @@ class ModelComparison(Result):
         rows = counted(self.log_density.shape[1], "row")
         how = f"{self.folds}-fold cross-validation of {rows}" if self.folds else f"{rows} held out"
         if len(self.names) == 1:
-            return f"{self.best} predicts with an elpd of {self.elpd[0]:.1f} ({how})."
+            return f"{printable(self.best)} predicts with an elpd of {self.elpd[0]:.1f} ({how})."
         away, error = self.difference[1], self.difference_se[1]
         clear = away > 2.0 * error and away >= _SMALL
         verb = "predicts best" if clear else "predicts best, but not clearly"
         return (
-            f"{self.best} {verb}: the next, {self.names[1]}, is {away:.1f} ± {error:.1f} lower in "
-            f"elpd ({how})."
+            f"{printable(self.best)} {verb}: the next, {printable(self.names[1])}, is {away:.1f} ± "
+            f"{error:.1f} lower in elpd ({how})."
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -388,7 +388,7 @@ class ModelComparison(Result):
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name} {e:.1f}" for name, e in zip(self.names, self.elpd, strict=True))
-        return f"<ModelComparison by elpd: {shown}>"[:290]
+        return f"<ModelComparison by elpd: {printable(shown)}>"[:290]
 
     def __str__(self) -> str:
         return "\n".join([self.table().text(), *self._notes()])

@@ -13,7 +13,7 @@ from partita._progress import Status
 from partita._resources import Clock
 from partita._validate import Rng, choice_or_none, generator, integer, number, seconds, shown
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
-from partita.features.draws import FeatureDraws, as_features, is_features
+from partita.features.draws import FeatureDraws, as_features, is_features, partitions_only
 from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, Labels, LabelsLike, as_label_rows, by_size, relabel
 from partita.losses.base import Loss
@@ -206,15 +206,15 @@ def estimate(
     if is_features(draws):
         from partita.features.estimate import estimate_features
 
-        refused = {"method": method != "auto", "similarity": similarity is not None}
-        refused |= {"max_clusters": max_clusters is not None, "n_clusters": n_clusters is not None}
-        refused |= {"min_size": min_size != 1, "neighbours": neighbours is not None}
-        for name in (name for name, given in refused.items() if given):
-            raise NotSupportedError(
-                f"{name}=... is for partitions; these are draws of feature allocations, whose "
-                "estimate has no such choice. Leave it out.",
-                argument=name,
-            )
+        partitions_only(
+            method=(method, "auto"),
+            similarity=(similarity, None),
+            max_clusters=(max_clusters, None),
+            n_clusters=(n_clusters, None),
+            min_size=(min_size, 1),
+            fewest_within=(fewest_within, None),
+            neighbours=(neighbours, None),
+        )
         return estimate_features(
             as_features(draws),
             loss=loss,

@@ -23,7 +23,6 @@ from partita.credible.features import (
 )
 from partita.diagnostics.agreement import functionals
 from partita.diagnostics.diagnose import Diagnostics, diagnose_values, nothing_to_diagnose
-from partita.errors import NotSupportedError
 from partita.losses.base import Loss
 from partita.losses.evaluate import loss_for
 from partita.posterior import any_posterior
@@ -199,17 +198,9 @@ def summarize_features(
     loss: str | Loss | None,
     prob: float,
     wishes: Mapping[str, Any],
-    refused: Mapping[str, Any],
 ) -> FeatureSummary:
-    """The summary of feature draws; ``refused`` are arguments that partitions alone have."""
+    """The summary of feature draws."""
     started = time.perf_counter()
-    for name, value in refused.items():
-        if value:
-            raise NotSupportedError(
-                f"{name}= is defined for partitions only; these are draws of feature "
-                "allocations. Leave it out.",
-                argument=name,
-            )
     posterior = any_posterior(draws, wishes["n_jobs"])
     measure, level = loss_for(loss, draws), clean_prob(prob)
     searched = {name: value for name, value in wishes.items() if name != "path"}
@@ -233,7 +224,8 @@ def summarize_features(
     if wishes["path"]:
         from partita.search.price_path import price_path
 
-        path = price_path(draws, loss=measure, bound=None, **shared)
+        low, high = (0.0, 2.0) if wishes["path"] is True else wishes["path"]
+        path = price_path(draws, loss=measure, bound=None, low=low, high=high, **shared)
     return FeatureSummary(
         draws=draws,
         estimate=found,

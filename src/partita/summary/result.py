@@ -17,7 +17,7 @@ from partita._files import PathLike, write_text
 from partita._imports import require, version_of
 from partita._result import Result, Table, json_text
 from partita._text import counted, words
-from partita._validate import boolean
+from partita._validate import boolean, choice
 from partita.credible.ball import CredibleBall
 from partita.credible.core import CredibleCore, quick_core
 from partita.credible.profiles import Profiles
@@ -30,7 +30,7 @@ from partita.credible.uncertainty import (
 from partita.diagnostics.chain_estimates import MANY_ITEMS, ChainEstimates, estimates_by_chain
 from partita.diagnostics.diagnose import Diagnostics
 from partita.draws import Draws
-from partita.errors import FileFormatError, InvalidInputError, UnknownNameError
+from partita.errors import FileFormatError, InvalidInputError
 from partita.labels import Labels
 from partita.losses.base import Loss
 from partita.posterior import Posterior
@@ -167,12 +167,7 @@ class AnySummary(Result):
             that have them: "items", "clusters", "features" and "profiles".
         """
         tables = self._frames()
-        if table not in tables:
-            known = ", ".join(map(repr, tables))
-            raise UnknownNameError(
-                f"no table {table!r} in a {type(self).__name__}; expected one of {known}.",
-                argument="table",
-            )
+        table = choice(table, "table", tables)
         if tables[table] is None:
             why = "it; ask for it: summarize(draws, path=True), under a loss that has one"
             if table == "profiles":

@@ -273,22 +273,25 @@ def summarize(
     if sensitivity is not None:
         boolean(sensitivity, "sensitivity")
     if hasattr(type(draws), "__features__"):
+        from partita.features.draws import partitions_only
         from partita.summary.features import summarize_features
 
+        partitions_only(
+            data=(data, None),
+            var_name=(var_name, None),
+            jaccard=(jaccard, JACCARD),
+            method=(method, "auto"),
+            max_clusters=(max_clusters, None),
+            n_clusters=(n_clusters, None),
+            min_size=(min_size, 1),
+            sensitivity=(sensitivity or None, None),
+        )
         shared = {"bound": bound, "time_limit": time_limit, "rng": rng, "n_jobs": n_jobs}
-        others: dict[str, Any] = {
-            "data": data is not None,
-            "var_name": var_name,
-            "jaccard": jaccard != JACCARD,
-        }
-        others |= {"method": method != "auto", "min_size": min_size != 1}
-        others |= {"max_clusters": max_clusters, "n_clusters": n_clusters}
         return summarize_features(  # type: ignore[return-value] # of feature draws
             any_draws(draws),
             loss=loss,
             prob=prob,
-            wishes={**shared, "progress": progress, "path": path},
-            refused=others,
+            wishes={**shared, "progress": progress, "path": _clean_path(path)},
         )
     started = time.perf_counter()
     posterior = _posterior(draws, var_name, n_jobs)
