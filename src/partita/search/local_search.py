@@ -416,7 +416,7 @@ class LocalSearch:
         estimate's entropy, end there, where items still want to change places.
         """
         cost = SWAP_COST * (reads_of(self.problem) + self._co_members / 2.0) + SWAP_OVERHEAD
-        most = int(np.sqrt(2.0 * settings.SWAP_WORK / cost))
+        most = int(np.sqrt(2.0 * settings.STEP_WORK / cost))
         items = np.argsort(self.scratch.margin, kind="stable")[:most]
         order, at, settled = self.rng.permutation(items), 0, 0
         n_pairs = order.size * (order.size // 2)

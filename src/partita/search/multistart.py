@@ -318,7 +318,7 @@ def _iterated(
     if _is_over(task, ends):
         return ends
     each, nonlinear = search_bytes(problem), of_each_draw(problem)
-    chains = settings.CHAINS if nonlinear or not agree else 1
+    chains = settings.ALTERNATIVES if nonlinear or not agree else 1
     search = partial(iterated_search_from, task, problem, _patience(task, nonlinear, agree))
     for _ in range(settings.ALTERNATIVES):
         begin = from_minima(task, distinct(ends)[:chains])
@@ -469,7 +469,7 @@ class Starts:
         n, reads = self._task.n_items, reads_of(self._problem)
         cap = self._task.options.max_clusters
         cells = reads if has_lists(self._problem) else float(n) * reads
-        if n * cells > settings.SINGLETON_WORK or (cap is not None and cap < n):
+        if n * cells > settings.STEP_WORK or (cap is not None and cap < n):
             return None
         return np.arange(n, dtype=np.int32), SINGLETONS, None
 
@@ -499,7 +499,7 @@ def _promising_draws(task: Task, sample: Draws | None) -> Iterator[Labels]:
     if draws is None or sample is None:
         return
     few = sample_draws(sample, settings.JUDGES, task.rng)
-    many = int(settings.JUDGED_LABELS / (few.n_draws * task.n_items))
+    many = int(settings.SAMPLE_LABELS / (few.n_draws * task.n_items))
     positive = int((draws.probabilities > 0).sum())
     size = min(max(task.options.n_starts, many), positive)
     chosen = task.rng.choice(draws.n_draws, size, replace=False, p=draws.probabilities).tolist()

@@ -31,8 +31,9 @@ Draws of fewer than the first are always held in tables, which read faster than 
 # ---------------------------------------------------------------------- draws that are explored
 
 SAMPLE_LABELS, FEWEST_DRAWS, MOST_DRAWS, MOST_DRAWS_NONLINEAR = 150_000, 100, 300, 500
-"""Starts explore a sample of about this many labels, within these numbers of draws. ID on Example 1
-ends 0.2% higher for one seed of four with 300 draws; VI does not for 200."""
+"""Starts explore a sample of about this many labels, within these numbers of draws, and as many
+labels are compared, in a millisecond, for the draw to start from. ID on Example 1 ends 0.2% higher
+for one seed of four with 300 draws; VI does not for 200."""
 
 UNCERTAIN, FEW_UNCERTAIN, UNCERTAIN_SHARE = 16, 6, 32
 """Items that cost least to move: at most the first number are ejected in a round of a descent, and
@@ -50,30 +51,30 @@ LINKED_ITEMS = 1_000
 """Most items of the linkage that a start is cut from; of more this many are drawn. 10 ms."""
 
 ALTERNATIVES = 4
-"""Ways tried where one is needed: cuts to start from, clusters to split, pairs to merge."""
+"""Ways tried where one is needed: cuts to start from, clusters to split, pairs to merge, and
+partitions to restart from where the loss is not linear or starts end apart. Crossing modes under ID
+end 0.1% to 0.3% higher with restarts from 2 for two seeds of three; contest 1054 (VI) is missed by
+0.2% with 2 for one seed of twelve."""
 
-JUDGES, JUDGED_LABELS = 200, 1.5e5
-"""Draws that judge which draw to start from, and labels compared for that: a millisecond."""
+JUDGES = 200
+"""Draws that judge which draw to start from."""
 
 PRICE_RATIOS = (1.7, 0.6, 2.9, 0.35)
 """Factors of a / (2 − a) of neighbouring prices whose minimisers are starts."""
-
-SINGLETON_WORK = 2e8
-"""Work, at most, of one sweep from singletons, a fifth of a second."""
 
 # ---------------------------------------------------------------------- descent
 
 ROUNDS = 8
 """Most alternations of cluster moves and sweeps in one descent; few need more than three."""
 
-LEADING, CHAINS = 2, 4
-"""Partitions that go on with cluster moves and on all draws, and with restarts where the loss is
-not linear or starts end apart. Crossing modes under ID end 0.1% to 0.3% higher with 2 chains for
-two seeds of three; contest 1054 (VI) is missed by 0.2% with 2 for one seed of twelve."""
+LEADING = 2
+"""Partitions that go on with cluster moves, and on all draws."""
 
-SWAP_WORK = 6e7
-"""Work of comparing every two items that may change places; of more items, those that cost least
-to move. Contest 986 (ID, 224 items × 255 draws) is missed by 3% without, and 11 others by less."""
+STEP_WORK = 1e8
+"""Work, at most, of one step that a search can do without, a tenth of a second: a sweep from
+singletons, and comparing every two items that may change places; of more items, those that cost
+least to move. Contest 986 (ID, 224 items × 255 draws) is missed by 3% without such exchanges, and
+11 others by less."""
 
 NEAR = 0.05
 """How far above the best on the sample, relative to it, a partition is refined on all draws."""
