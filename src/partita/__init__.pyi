@@ -27,7 +27,7 @@ from partita.credible.uncertainty import cluster_uncertainty as cluster_uncertai
 from partita.credible.uncertainty import item_uncertainty as item_uncertainty
 from partita.credible.uncertainty import n_clusters_posterior as n_clusters_posterior
 from partita.diagnostics.agreement import chain_agreement as chain_agreement
-from partita.diagnostics.chain_estimates import chain_estimates as chain_estimates
+from partita.diagnostics.agreement import chain_estimates as chain_estimates
 from partita.diagnostics.diagnose import diagnose as diagnose
 from partita.draws import Draws as Draws
 from partita.draws import as_draws as as_draws

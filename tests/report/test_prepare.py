@@ -10,8 +10,13 @@ from scipy.stats import norm
 
 import partita as pt
 from partita.plots._similarity import prepare_similarity
-from partita.report.partitions import PROBS, shown_partitions
-from partita.report.prepare import item_positions, prepare, with_fewer_items
+from partita.report.prepare import (
+    PROBS,
+    item_positions,
+    prepare,
+    shown_partitions,
+    with_fewer_items,
+)
 
 
 def test_levels_are_balls(summary):

@@ -13,9 +13,15 @@ from partita._text import counted, in_unit, percent, with_unit, words
 from partita._validate import integer
 from partita.credible.ball import Ball, FeatureBall
 from partita.credible.core import CredibleCore, holding
-from partita.credible.features import FeatureCounts, FeatureItemUncertainty, feature_counts
 from partita.credible.profiles import Profiles
-from partita.credible.uncertainty import ClusterCounts, ItemUncertainty, n_clusters_posterior
+from partita.credible.uncertainty import (
+    ClusterCounts,
+    FeatureCounts,
+    FeatureItemUncertainty,
+    ItemUncertainty,
+    feature_counts,
+    n_clusters_posterior,
+)
 from partita.features.draws import FeatureDraws, as_features
 from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import DataLike, DrawsLike, best_matching

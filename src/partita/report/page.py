@@ -17,8 +17,15 @@ from partita._imports import require
 from partita._text import Words, counted, percent, words
 from partita.plots._similarity import SimilarityMap
 from partita.plots._style import COLOURS, OTHER, SHAPES, shape, similarity_colours
-from partita.report.partitions import BOUNDS, PROBS
-from partita.report.prepare import Content, ItemPositions, convergence, feature_pictures, prepare
+from partita.report.prepare import (
+    BOUNDS,
+    PROBS,
+    Content,
+    ItemPositions,
+    convergence,
+    feature_pictures,
+    prepare,
+)
 from partita.summary import text
 from partita.summary.features import FeatureSummary
 

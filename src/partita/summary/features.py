@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from partita._result import Table, fields_of, plain
 from partita._text import counted, percent, share, span, words
 from partita.credible.ball import FeatureBall, clean_prob, credible_ball
-from partita.credible.features import (
+from partita.credible.uncertainty import (
     FeatureCounts,
     FeatureItemUncertainty,
     FeatureUncertainty,

@@ -27,7 +27,7 @@ from partita.credible.uncertainty import (
     ClusterUncertainty,
     ItemUncertainty,
 )
-from partita.diagnostics.chain_estimates import MANY_ITEMS, ChainEstimates, estimates_by_chain
+from partita.diagnostics.agreement import MANY_ITEMS, ChainEstimates, estimates_by_chain
 from partita.diagnostics.diagnose import Diagnostics
 from partita.draws import Draws
 from partita.errors import FileFormatError, InvalidInputError
