@@ -203,6 +203,7 @@ def fit(
     """
     out = out or f"{'data' if source == '-' else Path(source).stem}-fit"
     outputs.check_file(report, force=force, inputs=(source,))
+    outputs.check_file(checkpoint or resume, force=True, inputs=(source,))
     outputs.check_libraries(report, figures)
     written = outputs.names_of(
         *outputs.FIT_FILES, *outputs.SUMMARY_FILES, similarity=similarity, figures=figures
