@@ -275,18 +275,6 @@ def _measured(block: Block, *, loss: Loss, estimate: Labels) -> tuple[Floats]:
     return (loss._by_sums(estimate.size)(estimate, block.rows, block.n_clusters),)
 
 
-def clean_price(a: float) -> float:
-    """Validate the parameter a of a generalised loss."""
-    expected = (
-        "a number strictly between 0 and 2. a = 1 prices splitting and merging equally, a > 1 "
-        "makes splitting a true cluster dearer"
-    )
-    cleaned = number(a, "a", expected)
-    if not 0.0 < cleaned < 2.0:
-        raise unexpected(a, "a", expected)
-    return cleaned
-
-
 def pairs_within(estimate: Labels, similarity: Floats) -> Floats:
     """Σ_j p_ij over the items j in the estimated cluster of i, for every item i."""
     within = similarity.diagonal().copy()  # of items that are alone
@@ -315,7 +303,43 @@ class PricedForm(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PricedLoss(Loss):
+class WithPrice(Loss):
+    """A loss a·A + (2 − a)·B of two kinds of errors."""
+
+    parameter: ClassVar[str | None] = "a"
+    prose: ClassVar[str]
+    """Its name in prose at the price 1."""
+    meaning: ClassVar[str] = (
+        "a = 1 prices splitting and merging equally, a > 1 makes splitting a true cluster dearer"
+    )
+    """What the price does, for errors."""
+
+    a: float = 1.0
+
+    def __post_init__(self) -> None:
+        expected = f"a number strictly between 0 and 2. {self.meaning}"
+        cleaned = number(self.a, "a", expected)
+        if not 0.0 < cleaned < 2.0:
+            raise unexpected(self.a, "a", expected)
+        object.__setattr__(self, "a", cleaned)
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """Its name in prose, with the price unless that is 1."""
+        return self.prose if self.a == 1.0 else f"{self.prose} (a = {self.a:g})"
+
+    @property
+    def price(self) -> float:
+        """The parameter a."""
+        return self.a
+
+    def with_price(self, a: float) -> Self:
+        """The same loss at another price."""
+        return replace(self, a=a)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PricedLoss(WithPrice):
     """A loss [a·Σf(n_t) + (2 − a)·Σf(n_e) − 2·Σf(n_te)] / scale.
 
     It is linear in the sums, so its expectation is its value at their means. A
@@ -323,19 +347,6 @@ class PricedLoss(Loss):
     """
 
     averages_sums: ClassVar[bool] = True
-    parameter: ClassVar[str | None] = "a"
-    prose: ClassVar[str]
-    """Its name in prose at the price 1."""
-
-    a: float = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "a", clean_price(self.a))
-
-    @property
-    def title(self) -> str:  # type: ignore[override]
-        """Its name in prose, with the price unless that is 1."""
-        return self.prose if self.a == 1.0 else f"{self.prose} (a = {self.a:g})"
 
     def scale(self, n_items: int) -> float:
         """What the sum is divided by."""
@@ -349,15 +360,6 @@ class PricedLoss(Loss):
     def has_price(self) -> bool:
         """True."""
         return True
-
-    @property
-    def price(self) -> float:
-        """The parameter a."""
-        return self.a
-
-    def with_price(self, a: float) -> Self:
-        """The same loss at another price of splitting."""
-        return replace(self, a=a)
 
     def minorant(self) -> tuple[float, Loss] | None:
         """a·A + (2 − a)·B is at least min(a, 2 − a) times the metric A + B."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Literal, NamedTuple, Self
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita._resources import run
-from partita._validate import number, positive, unexpected
+from partita._validate import positive
 from partita.draws import Draws
 from partita.errors import InvalidInputError
 from partita.features.draws import FeatureDraws
@@ -25,10 +25,11 @@ from partita.losses.base import (
     PricedLoss,
     Rows,
     Term,
+    WithPrice,
     pair_sums,
     pairs_within,
 )
-from partita.scan import Block, concatenated, map_blocks, sum_blocks
+from partita.scan import Block, sum_blocks
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -574,7 +575,7 @@ _BLOCK_WORK = 1 << 24
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FARO(Loss):
+class FARO(WithPrice):
     r"""Feature-allocation loss: memberships that differ after the best matching of features.
 
     With M(Z, T) the largest total overlap of the columns of the estimate Z and of the truth T,
@@ -614,36 +615,14 @@ class FARO(Loss):
 
     name: ClassVar[str] = "faro"
     unit: ClassVar[str] = "memberships"
-    parameter: ClassVar[str | None] = "a"
     metric: ClassVar[bool] = True
     is_exact: ClassVar[bool] = True
     of_features: ClassVar[bool] = True
-
-    a: float = 1.0
-
-    def __post_init__(self) -> None:
-        expected = (
-            "a number strictly between 0 and 2. a = 1 prices memberships that are claimed and not "
-            "true, and those that are missed, equally; a > 1 claims fewer"
-        )
-        cleaned = number(self.a, "a", expected)
-        if not 0.0 < cleaned < 2.0:
-            raise unexpected(self.a, "a", expected)
-        object.__setattr__(self, "a", cleaned)
-
-    @property
-    def title(self) -> str:  # type: ignore[override]
-        """Its name in prose, with the price unless that is 1."""
-        return "feature-allocation loss" + ("" if self.a == 1.0 else f" (a = {self.a:g})")
-
-    @property
-    def price(self) -> float:
-        """The parameter a."""
-        return self.a
-
-    def with_price(self, a: float) -> Self:
-        """The same loss at another price of a claimed membership."""
-        return replace(self, a=a)
+    prose: ClassVar[str] = "feature-allocation loss"
+    meaning: ClassVar[str] = (
+        "a = 1 prices memberships that are claimed and not true, and those that are missed, "
+        "equally; a > 1 claims fewer"
+    )
 
     def distances(
         self, estimate: Labels | UInt64s, draws: Draws | FeatureDraws, n_jobs: int | None = None
@@ -656,9 +635,7 @@ class FARO(Loss):
             matched = matchings(estimate, draws, n_jobs)  # type: ignore[arg-type]
             own = int(np.bitwise_count(estimate).sum())
             return self.a * own + (2.0 - self.a) * draws.n_memberships - 2.0 * matched
-        measured = partial(_faro_distances, estimate=np.asarray(estimate, np.int32))
-        (found,) = concatenated(map_blocks(measured, draws, n_jobs=n_jobs))
-        return found
+        return super().distances(np.asarray(estimate, np.int32), draws, n_jobs)
 
     def expected(
         self, estimate: Labels | UInt64s, draws: Draws | FeatureDraws, n_jobs: int | None = None
@@ -685,19 +662,18 @@ class FARO(Loss):
             out[lower] = out.T[lower]
         return out
 
-    def _one_by_one(self, estimate: Labels, rows: Rows, counts: Counts) -> Floats:
-        return _transfers(estimate, rows, np.array(counts))
+    def against(self, n_items: int) -> Callable[[Labels, Rows, Counts], Floats]:
+        """Twice the items that lie outside the best matching of clusters."""
+        del n_items
+        return _transfers
 
-
-def _faro_distances(block: Block, *, estimate: Labels) -> tuple[Floats]:
-    return (_transfers(estimate, block.rows, np.array(block.n_clusters)),)
+    _by_sums = against
 
 
 def _transfers(estimate: Labels, rows: Rows, counts: Counts) -> Floats:
-    """Twice the items that lie outside the best matching of clusters."""
     from partita.kernels.uncertainty import match_rows
 
-    _, shared = match_rows(estimate, int(estimate.max()) + 1, rows, counts)
+    _, shared = match_rows(estimate, int(estimate.max()) + 1, rows, np.array(counts))
     return (2 * (estimate.size - shared)).astype(np.float64)
 
 

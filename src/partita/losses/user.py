@@ -17,7 +17,7 @@ from partita.errors import InvalidInputError, about
 from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import Labels
 from partita.lattice import all_partitions
-from partita.losses.base import Loss, PricedLoss, Term, clean_price
+from partita.losses.base import Loss, PricedLoss, Term
 from partita.losses.builtin import VI, Binder
 from partita.scan import Block, map_blocks
 
@@ -360,7 +360,8 @@ class Additive(PricedLoss):
         expected = "a positive number, or a function of the number of items"
         divisor = scale if callable(scale) else positive(scale, "scale", expected)
         object.__setattr__(self, "divisor", divisor)
-        object.__setattr__(self, "a", clean_price(a))
+        object.__setattr__(self, "a", a)
+        self.__post_init__()
         object.__setattr__(self, "metric", boolean(metric, "metric"))
         _check(self.f, divisor, self.metric)
 
