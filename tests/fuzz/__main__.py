@@ -7,6 +7,7 @@ import json
 import sys
 import tempfile
 import time
+from contextlib import chdir
 from pathlib import Path
 
 from .attacks import ATTACKS
@@ -20,7 +21,7 @@ def main() -> int:
     parser.add_argument("--worker", metavar="class", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.worker:
-        with tempfile.TemporaryDirectory() as place:
+        with tempfile.TemporaryDirectory() as place, chdir(place):
             worker(ATTACKS[given.worker], json.load(sys.stdin), Path(place))
         return 0
     print("| class | cases |", " | ".join(OUTCOMES), "| s |")

@@ -9,8 +9,9 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import signal
+import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import chdir, contextmanager, nullcontext, suppress
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -311,7 +312,12 @@ def _right(name: str, parameter: str) -> Any:
 
 
 def run(number: int, place: Path) -> Verdict:
-    """Make one call."""
+    """Make one call, in a directory of its own: any text may be the path of a file to write."""
+    with tempfile.TemporaryDirectory(dir=place) as own, chdir(own):
+        return _call(number, place)
+
+
+def _call(number: int, place: Path) -> Verdict:
     name, parameter, value = calls()[number]
     function = dict(_targets())[name]
     right = arguments(name, function, place)

@@ -9,6 +9,9 @@ import pytest
 from fuzz import calls, crafted, damaged, force, labelled, processes, saved, spellings, tables
 from fuzz.harness import BAD, REFUSED, RIGHT, spread
 
+PATHS = (("path", "text"), ("path", "digits"))
+"""Parameter and value of calls that write to, or read, a file of a strange name."""
+
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="copies of a process are POSIX's")
 
 
@@ -46,6 +49,17 @@ def test_forged_results(tmp_path):
 
 def test_wrong_values(tmp_path):
     assert REFUSED in outcomes(calls.run, len(calls.calls()), 110, tmp_path)
+
+
+def test_calls_write_nothing_where_they_are_made_from(tmp_path, monkeypatch):
+    """Every function that takes a path, with a text that may be one."""
+    (start := tmp_path / "start").mkdir()
+    monkeypatch.chdir(start)
+    texts = [n for n, call in enumerate(calls.calls()) if call[1:] in PATHS]
+    assert len(texts) >= 10
+    for number in texts:
+        calls.run(number, tmp_path)
+    assert list(start.iterdir()) == []
 
 
 def test_no_file_of_a_user_is_touched(tmp_path):
