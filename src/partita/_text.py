@@ -78,6 +78,18 @@ def short(value: float) -> str:
     return f"{value:.2g}" if abs(value) < 99.5 else f"{value:,.0f}"
 
 
+def rhat_in_words(value: float) -> str:
+    """An R-hat of three decimals; of chains that each stay at a value of their own, a limit.
+
+    Examples
+    --------
+    >>> from partita._text import rhat_in_words
+    >>> rhat_in_words(1.0123), rhat_in_words(9.8e15)
+    ('1.012', 'over 1,000')
+    """
+    return f"{value:.3f}" if value <= 1_000.0 else "over 1,000"
+
+
 def printable(text: str, keep: str = "") -> str:
     """The text with control characters as escapes: a name must not steer a terminal.
 

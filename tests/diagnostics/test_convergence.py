@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from arviz_stats.base import array_stats
@@ -44,6 +46,19 @@ def test_the_order_of_chains_in_the_rows_does_not_matter():
     rows = np.arange(3 * N_DRAWS).reshape(3, N_DRAWS).T.reshape(-1)  # chains taking turns
     turns = pt.Draws(draws.labels[rows], chain=draws.chain[rows])
     assert np.array_equal(pt.diagnose(draws).rhat, pt.diagnose(turns).rhat)
+
+
+def test_chains_that_each_keep_their_number_have_no_rhat_in_sixteen_digits():
+    """Nothing varies within a chain: R-hat is infinite but for rounding."""
+    halves = [chains_of(1, n_clusters=k).labels for k in (2, 5)]
+    halves = [
+        rows[(rows.max(axis=1) == k - 1)][:200] for rows, k in zip(halves, (2, 5), strict=True)
+    ]
+    draws = pt.Draws(np.concatenate(halves), chain=np.repeat([0, 1], 200))
+    found = pt.diagnose(draws)
+    assert "R-hat of the number of clusters is over 1,000. Run longer." in found.warnings[0]
+    assert "over 1,000" in str(found)
+    assert not re.search(r"\d{5}\.\d", str(found))
 
 
 def test_chains_that_disagree_are_told_apart_in_words():

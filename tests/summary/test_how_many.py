@@ -116,3 +116,19 @@ def test_nearly_all_draws_are_not_called_all_of_them():
     summary = pt.summarize(rows)
     assert "100%" not in summary.how_many
     assert "over 99% of the draws" in summary.how_many
+
+
+def test_more_clusters_than_any_draw_are_explained_where_a_curve_is_not_cheap(monkeypatch):
+    """The last item is with each of three groups in a third of the draws, so it is alone."""
+    rows = [[0, 0, 1, 1, 2, 2, group] for group in (0, 1, 2)] * 4
+    monkeypatch.setattr("partita.summary.summarize.CHEAP_CELLS", 0)
+    summary = pt.summarize(rows, bound=None)
+    assert (summary.n_clusters, summary.draws.n_clusters.max()) == (4, 3)
+    three = pt.estimate(rows, n_clusters=3, bound=None).expected_loss
+    shown = " ".join(str(summary).split())
+    more = 100 * (three / summary.estimate.expected_loss - 1)
+    assert "no draw has 4, all have 3; the best" in shown
+    assert f"the best found with 3 costs {more:.2g}" in shown
+    assert "undecided (6)" in shown
+    monkeypatch.setattr("partita.summary.summarize.CROWDED_CELLS", 0)
+    assert pt.summarize(rows, bound=None).curve is None

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from partita._resources import count_jobs, run
 from partita._result import Page, Result, Table
-from partita._text import Kind, counted, printable
+from partita._text import Kind, counted, printable, rhat_in_words
 from partita._validate import Rng
 from partita.diagnostics.agreement import (
     MAX_PAIRS,
@@ -147,8 +147,9 @@ def warnings_for(
     if worst is not None and rhat[worst] > max(by_chance[worst], MAX_RHAT):
         chains = "Chains have" if draws.n_chains > 1 else "The chain has"
         name, chance = prose(names[worst]), max(by_chance[worst], MAX_RHAT)
-        texts.append(f"{chains} not mixed: R-hat of {name} is {rhat[worst]:.3f}. Run longer.")
-        numbers.append(f"Of the R-hat of {name}, {rhat[worst]:.3f}, chance explains {chance:.3g}.")
+        shown = rhat_in_words(rhat[worst])
+        texts.append(f"{chains} not mixed: R-hat of {name} is {shown}. Run longer.")
+        numbers.append(f"Of the R-hat of {name}, {shown}, chance explains {chance:.3g}.")
     worst = _worst(ess, largest=False)
     if worst is not None and ess[worst] < MIN_ESS:
         weighted = draws.weights is not None
@@ -360,13 +361,14 @@ class Diagnostics(Result):
     def table(self, names: Sequence[str] | None = None) -> Table:
         """One row per quantity, as text, by other names where these are given."""
         columns = (self.mean, self.sd, self.mcse, self.ess_bulk, self.ess_tail, self.rhat)
-        forms = (".4g", ".4g", ".2g", ",.0f", ",.0f", ".3f")
+        forms = ("{:.4g}", "{:.4g}", "{:.2g}", "{:,.0f}", "{:,.0f}")
+        shown = (*(form.format for form in forms), rhat_in_words)
         rows = tuple(
             (
                 name,
                 *(
-                    format(column[j], form) if np.isfinite(column[j]) else "–"
-                    for column, form in zip(columns, forms, strict=True)
+                    in_words(column[j]) if np.isfinite(column[j]) else "–"
+                    for column, in_words in zip(columns, shown, strict=True)
                 ),
             )
             for j, name in enumerate(names or self.names)

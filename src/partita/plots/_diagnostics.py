@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._text import counted
+from partita._text import counted, rhat_in_words
 from partita._validate import Rng, integer, strings, unexpected
 from partita.diagnostics.agreement import functionals
 from partita.diagnostics.diagnose import diagnose_values, title_of, trace_functionals
@@ -39,7 +39,7 @@ class Functional:
         """Name in prose, with R-hat and effective sample size where they are known."""
         parts = [style.shorten(title_of(self.name), 40)]
         if np.isfinite(self.rhat):
-            parts.append(f"R-hat {self.rhat:.3f}")
+            parts.append(f"R-hat {rhat_in_words(self.rhat)}")
         if np.isfinite(self.ess):
             parts.append(f"ESS {self.ess:,.0f}")
         return ", ".join(parts)

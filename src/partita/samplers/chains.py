@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from partita._progress import NotebookLine, in_notebook, is_shown
 from partita._resources import count_jobs, require_memory, run
 from partita._storage import smallest_unsigned
-from partita._text import counted
+from partita._text import counted, rhat_in_words
 from partita._validate import shown
 from partita.dask import as_client, held, in_order
 from partita.errors import InvalidInputError
@@ -569,6 +569,6 @@ class Display:
         """R-hat so far, looked at now and then."""
         if time.monotonic() - self._looked >= _PAUSE:
             found = rhat_so_far(reached)
-            self._rhat = "" if found is None else f", R-hat {found:.3f}"
+            self._rhat = "" if found is None else f", R-hat {rhat_in_words(found)}"
             self._looked = time.monotonic()
         return self._rhat

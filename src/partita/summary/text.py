@@ -19,6 +19,7 @@ from partita._text import (
     in_unit,
     of_sizes,
     percent,
+    rhat_in_words,
     share,
     short,
     span,
@@ -358,7 +359,7 @@ def convergence(summary: AnySummary) -> str:
     found = summary.diagnostics
     parts = []
     if np.isfinite(found.rhat).any():
-        parts.append(f"R-hat at most {np.nanmax(found.rhat):.3f}")
+        parts.append(f"R-hat at most {rhat_in_words(np.nanmax(found.rhat))}")
     ess = np.fmin(found.ess_bulk, found.ess_tail)
     if np.isfinite(ess).any():
         parts.append(f"at least {np.nanmin(ess):,.0f} effective draws")
