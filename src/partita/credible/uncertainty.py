@@ -584,7 +584,7 @@ def _compared(
     n_rows, counts = len(block.labels), block.counts
     sums = new_comparison(items.stop - items.start, sizes.size)
     k, k_most = sizes.size, int(block.n_clusters.max())
-    step = batch_rows(n_rows, k_most * k)
+    step = batch_rows(n_rows, estimate.size, k_most * k)
     for first in range(0, n_rows, step):
         if stop[0]:
             break

@@ -7,6 +7,7 @@ cells, and the assignment is solved on those alone.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ from numpy.typing import NDArray
 from partita.kernels._jit import array_kernel, inner_kernel, kernel, part_of_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints, writable
 
-_BATCH, _CELLS = 16, 1 << 18
-"""Rows that are compared together, and most cells of their tables; one row where that is more."""
+_BATCH, _CELLS, _LABELS = 16, 1 << 16, 1 << 20
+"""Rows whose sums are added together, and most cells of the tables and labels that are made at a
+time, if they are more than one such batch has: each time takes as long as some hundred labels."""
 
 _TILE = 256
 """Items whose sums are filled together."""
@@ -394,9 +396,9 @@ def add_row(
             sums[i] += adds[np.uint32(row[i])]
 
 
-def batch_rows(n_rows: int, n_cells: int) -> int:
-    """Rows that are compared together, of tables with so many cells each."""
-    return max(1, min(_BATCH, _CELLS // n_cells, n_rows))
+def batch_rows(n_rows: int, n_items: int, n_cells: int) -> int:
+    """Rows whose tables, of ``n_cells`` each, are made at a time."""
+    return max(1, min(_CELLS // n_cells, max(_BATCH, _LABELS // n_items), n_rows))
 
 
 def count_overlaps(estimate: Int32s, k: int, rows: Int32s, k_most: int) -> Int32s:
@@ -448,16 +450,14 @@ def add_comparison(
     """
     n_rows, k_most, k = shared.shape
     of_row = shared.sum(axis=2, dtype=np.int32)
-    log_sizes, log_of_row, log_shared = (
-        np.log2(np.maximum(counts, 1).astype(np.float64)) for counts in (sizes, of_row, shared)
-    )
     # What a row adds for an item depends on the item's two clusters alone.
-    adds = np.zeros((3, n_rows, k_most * k))
+    step = min(n_rows, _BATCH)
+    adds = np.zeros((3, step, k_most * k))
     _compare(
         writable(estimate), sizes, writable(rows), writable(k_rows), writable(weights), jaccard,
-        writable(match), writable(shared), of_row, log_sizes, log_of_row, log_shared,
-        adds[0].reshape(n_rows, k, k_most), adds[1].reshape(n_rows, k_most, k),
-        adds[2].reshape(n_rows, k_most, k), np.zeros(k), *sums,
+        writable(match), writable(shared), of_row,
+        adds[0].reshape(step, k, k_most), adds[1].reshape(step, k_most, k),
+        adds[2].reshape(step, k_most, k), np.zeros(k), *sums,
     )  # fmt: skip
 
 
@@ -472,9 +472,6 @@ def _compare(
     match: Int32s,
     shared: Int32s,
     size_of: Int32s,
-    log_sizes: Floats,
-    log_size_of: Floats,
-    log_shared: Floats,
     adds_companions: Floats,
     adds_information: Floats,
     adds_own: Floats,
@@ -488,43 +485,45 @@ def _compare(
     similar: Floats,
 ) -> None:
     """See ``add_comparison``."""
-    k_estimate = sizes.size
-    for r in range(rows.shape[0]):
-        for k in range(k_estimate):
-            closest[k] = 0.0
-        for t in range(k_rows[r]):
+    k_estimate, step = sizes.size, adds_own.shape[0]
+    for start in range(0, rows.shape[0], step):
+        stop = min(start + step, rows.shape[0])
+        for r in range(start, stop):
             for k in range(k_estimate):
-                cell = shared[r, t, k]
-                adds_companions[r, k, t] = weights[r] * cell
-                if cell > 0:
-                    adds_own[r, t, k] = weights[r] * (cell - 1)
-                    closest[k] = max(closest[k], cell / (sizes[k] + size_of[r, t] - cell))
-                    adds_information[r, t, k] = weights[r] * (
-                        log_size_of[r, t] + log_sizes[k] - 2.0 * log_shared[r, t, k]
-                    )
-        for k in range(k_estimate):
-            if closest[k] == 1.0:
-                unchanged[k] += weights[r]
-            if closest[k] >= jaccard:
-                similar[k] += weights[r]
-    for first in range(0, alone.size, _TILE):  # the sums of a tile stay in cache
-        last = min(first + _TILE, alone.size)
-        for r in range(rows.shape[0]):
-            add_row(
-                rows[r, first:last],
-                estimate[first:last],
-                weights[r],
-                match[r],
-                size_of[r],
-                adds_companions[r],
-                adds_information[r],
-                adds_own[r],
-                placed[first:last],
-                companions[:, first:last],
-                own[first:last],
-                information[first:last],
-                alone[first:last],
-            )
+                closest[k] = 0.0
+            for t in range(k_rows[r]):
+                for k in range(k_estimate):
+                    cell = shared[r, t, k]
+                    adds_companions[r - start, k, t] = weights[r] * cell
+                    if cell > 0:
+                        adds_own[r - start, t, k] = weights[r] * (cell - 1)
+                        closest[k] = max(closest[k], cell / (sizes[k] + size_of[r, t] - cell))
+                        adds_information[r - start, t, k] = weights[r] * (
+                            math.log2(size_of[r, t]) + math.log2(sizes[k]) - 2.0 * math.log2(cell)
+                        )
+            for k in range(k_estimate):
+                if closest[k] == 1.0:
+                    unchanged[k] += weights[r]
+                if closest[k] >= jaccard:
+                    similar[k] += weights[r]
+        for first in range(0, alone.size, _TILE):  # the sums of a tile stay in cache
+            last = min(first + _TILE, alone.size)
+            for r in range(start, stop):
+                add_row(
+                    rows[r, first:last],
+                    estimate[first:last],
+                    weights[r],
+                    match[r],
+                    size_of[r],
+                    adds_companions[r - start],
+                    adds_information[r - start],
+                    adds_own[r - start],
+                    placed[first:last],
+                    companions[:, first:last],
+                    own[first:last],
+                    information[first:last],
+                    alone[first:last],
+                )
 
 
 def shapes(rows: Int32s, k_rows: Ints, terms: Floats, n_ranks: int) -> tuple[Floats, Int32s]:
