@@ -1,4 +1,4 @@
-"""Draws on the workers of a Dask cluster, and results that are the same to the last bit."""
+"""Questions to ask of the same draws on threads and workers, and equality to the last bit."""
 
 from __future__ import annotations
 
@@ -18,6 +18,47 @@ LABELS = np.where(RNG.random((66, 12)) < 0.25, RNG.integers(0, 4, (66, 12)), TRU
 LABELS[40:45] = LABELS[3]
 CHAIN = np.repeat([0, 1, 2], 22)
 WEIGHTS = RNG.random(66) + 0.1
+DATA = np.random.default_rng(1).normal(size=(12, 2))
+
+CALLS = {
+    "as_draws": lambda d: pt.as_draws(d, item_names=[f"i{i}" for i in range(12)]),
+    "similarity": lambda d: [pt.similarity(d), pt.similarity(d, rows=[2, 7])],
+    "pairwise_distances": lambda d: [
+        pt.pairwise_distances(d, loss="binder"),
+        pt.pairwise_distances(LABELS[:3], d),
+    ],
+    "expected_loss": lambda d: [
+        pt.expected_loss(LABELS[:3], d, loss)
+        for loss in ("vi", "vi_lb", "one_minus_pear", "one_minus_ari")
+    ],
+    "estimate": lambda d: pt.estimate(d, n_starts=2),
+    "price_path": lambda d: pt.price_path(d, n_starts=1),
+    "clusters_curve": lambda d: pt.clusters_curve(d, k=[2, 3], n_starts=1),
+    "credible_ball": lambda d: pt.credible_ball(d, TRUTH),
+    "item_uncertainty": lambda d: pt.item_uncertainty(d, TRUTH),
+    "cluster_uncertainty": lambda d: pt.cluster_uncertainty(d, TRUTH),
+    "credible_core": lambda d: pt.credible_core(d, n_starts=2),
+    "align": lambda d: pt.align(d, TRUTH),
+    "profiles": lambda d: pt.profiles(d, TRUTH, data=DATA),
+    "n_clusters_posterior": pt.n_clusters_posterior,
+    "cluster_sizes_posterior": pt.cluster_sizes_posterior,
+    "diagnose": lambda d: pt.diagnose(d, estimate=TRUTH),
+    "chain_agreement": pt.chain_agreement,
+    "chain_estimates": pt.chain_estimates,
+    "representatives": lambda d: pt.representatives(d, n=2),
+    "modes": pt.modes,
+    "p_value": lambda d: pt.p_value(d, TRUTH, max_draws=20),
+    "conformal_set": lambda d: pt.conformal_set(d, method="ball"),
+    "summarize": lambda d: pt.summarize(d, data=DATA),
+}
+
+
+SUMS = ("similarity", "pairwise_distances", "expected_loss", "credible_ball", "item_uncertainty")
+"""Where weights change the order of rounding."""
+
+
+def fields_of(weighted):
+    return {"chain": CHAIN, "weights": WEIGHTS if weighted else None}
 
 
 @contextmanager

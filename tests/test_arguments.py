@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import inspect
 from contextlib import nullcontext
-from functools import cache
 
 import numpy as np
 import pytest
 
 import partita as pt
+from made import SHOWN, made
 from partita.errors import PartitaError
-from partita.representative.runs import compare_runs
 
 ROWS = np.array([[0, 0, 1, 1], [0, 0, 1, 2], [0, 1, 1, 1], [0, 0, 0, 1]] * 3)
 DRAWS = pt.Draws(ROWS, chain=np.repeat([0, 1], 6))
@@ -96,32 +95,6 @@ def test_an_error_names_the_argument(name, argument):
 # ---------------------------------------------------------------------------- figures and checks
 
 
-PRIOR = pt.DirichletProcess(1.0)
-
-
-@cache
-def made() -> dict[str, object]:
-    """What figures are about, each made once."""
-    summary = pt.summarize(DRAWS, path=True, data=GOOD["data"], n_jobs=1)
-    curve, modes = pt.clusters_curve(DRAWS, n_jobs=1), pt.modes(DRAWS, n_jobs=1)
-    several = pt.representatives(DRAWS, n_jobs=1)
-    features = pt.summarize(pt.FeatureDraws.from_partitions(DRAWS), n_jobs=1)
-    return {
-        **dict.fromkeys(("feature_ball", "memberships", "n_features"), features),
-        **dict.fromkeys(("representatives", "representatives_curve"), several),
-        "by_run": compare_runs(DRAWS, ["a"] * 6 + ["b"] * 6, summary.labels, pt.VI()),
-        "clusters_curve": curve,
-        "compare_losses": pt.compare_losses(DRAWS, n_jobs=1),
-        "core": pt.credible_core(DRAWS, n_jobs=1),
-        "hasse": 4,
-        "persistence": modes,
-        "price_path": summary.path,
-        "prior_sensitivity": pt.prior_sensitivity(DRAWS, [PRIOR], from_prior=PRIOR, n_jobs=1),
-        "replicates": FIT,
-        "summary": summary,
-    }
-
-
 CHECKED = {
     "check_kernel": {
         "kernel": pt.NormalInverseGamma(mean=0, precision=0.5, shape=2, rate=1),
@@ -131,10 +104,8 @@ CHECKED = {
     "check_prior": {"prior": pt.DirichletProcess(1.0)},
 }
 NEEDLESS = {
-    *((name, "n_jobs") for name in ("ball", "estimate", "overview", "representatives")),
+    *((name, "n_jobs") for name in ("ball", "estimate", "representatives")),
     *(("representatives", argument) for argument in ("dims", "density", "ellipses")),
-    ("core", "dims"),
-    ("similarity", "n_jobs"),
 }
 """Arguments that are not looked at where, as here, nothing depends on them."""
 SOURCES = {"draws", "labels", "n", "matrices"}
@@ -157,7 +128,7 @@ def attached() -> list[tuple[str, str]]:
 def test_an_error_of_a_figure_or_a_check_names_the_argument(name, argument):
     function = ATTACHED[name]
     first = next(iter(inspect.signature(function).parameters))
-    given = CHECKED.get(name) or {first: made().get(name, made()["summary"])}
+    given = CHECKED.get(name) or {first: made(SHOWN.get(name, "Summary"))}
     with nullcontext() if (name, argument) in NEEDLESS else pytest.raises(PartitaError) as caught:
         function(**(given | {argument: Nonsense()}))
     if caught is not None:

@@ -1,17 +1,20 @@
-"""Whatever runs the pieces of work, threads, processes or a cluster: the same to the last bit."""
+"""Threads, processes or a cluster: the same to the last bit; threads are kept and do not block."""
 
 from __future__ import annotations
+
+import multiprocessing
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import joblib
 import numpy as np
 import pytest
 
 import partita as pt
+from clusters import CALLS, LABELS, SUMS, assert_same, fields_of
+from partita._resources import run
 
-RNG = np.random.default_rng(5)
-TRUTH = RNG.integers(0, 4, 20)
-LABELS = np.where(RNG.random((40, 20)) < 0.3, RNG.integers(0, 4, (40, 20)), TRUTH)
-DRAWS = pt.Draws(LABELS, weights=RNG.random(40) + 0.1)
+DRAWS = pt.Draws(LABELS, **fields_of(True))
 
 
 @pytest.fixture(autouse=True)
@@ -44,6 +47,19 @@ def test_backends_of_joblib_give_the_same_bits(backend, work):
     np.testing.assert_array_equal(found, alone)
 
 
+@pytest.mark.parametrize(
+    ("name", "weighted"), [*((name, False) for name in CALLS), *((name, True) for name in SUMS)]
+)
+def test_any_number_of_threads_gives_the_same_bits(name, weighted, as_if_large, monkeypatch):
+    """Of every question that is asked of draws, in blocks of a few."""
+    draws, found = pt.as_draws(LABELS, **fields_of(weighted)), []
+    for n in (1, 2, 5):
+        monkeypatch.setattr("os.sched_getaffinity", lambda _, n=n: set(range(n)), raising=False)
+        found.append(CALLS[name](draws))
+    for other in found[1:]:
+        assert_same(other, found[0])
+
+
 def test_a_cluster_does_the_work():
     distributed = pytest.importorskip("distributed", reason="needs dask: pip install partita[dask]")
     alone = answers()
@@ -71,3 +87,70 @@ def test_an_error_in_a_process_is_still_ours():
         pytest.raises(pt.errors.InvalidInputError, match="no such block"),
     ):
         list(map_blocks(refuse, DRAWS, rows=10))
+
+
+# ------------------------------------------------------------------------------------------ threads
+
+
+def test_threads_are_used_again():
+    run(abs, range(20), 2)
+    before = threading.active_count()
+    for _ in range(10):
+        run(abs, range(20), 2)
+    assert threading.active_count() <= before + 1  # the second thread starts when it is needed
+
+
+def test_work_inside_work_ends():
+    def outer(i):
+        return sum(run(lambda j: i * j, range(4), 2))
+
+    assert run(outer, range(6), 2) == [6 * i for i in range(6)]
+
+
+def test_an_error_leaves_the_threads_usable():
+    def refuse(i):
+        if i == 3:
+            raise RuntimeError("three")
+        return i
+
+    with pytest.raises(RuntimeError, match="three"):
+        run(refuse, range(8), 2)
+    assert run(refuse, range(3), 2) == [0, 1, 2]
+
+
+def _in_a_child(answers):
+    answers.put(run(abs, [-1, -2, -3], 2))
+
+
+@pytest.mark.skipif(
+    "fork" not in multiprocessing.get_all_start_methods(), reason="needs fork, as on Linux"
+)
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own():
+    run(abs, [-1, -2, -3], 2)
+    context = multiprocessing.get_context("fork")
+    answers = context.Queue()
+    child = context.Process(target=_in_a_child, args=(answers,))
+    child.start()
+    assert answers.get(timeout=60) == [1, 2, 3]
+    child.join()
+
+
+def test_four_threads_at_once_find_what_one_does():
+    rng = np.random.default_rng(0)
+    draws = np.where(rng.random((60, 20)) < 0.3, rng.integers(0, 3, (60, 20)), np.arange(20) % 3)
+    alone = pt.estimate(draws).labels
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda _: pt.estimate(draws).labels, range(8)))
+    assert all(np.array_equal(found, alone) for found in together)
+
+
+@pytest.mark.parametrize("chunks", [(7, 3), ((20, 1, 39), (20,))], ids=["items", "uneven"])
+def test_any_chunks_of_a_dask_array_are_the_same_draws(chunks):
+    array = pytest.importorskip("dask.array")
+    labels = np.random.default_rng(1).integers(0, 3, (60, 20))
+    draws = pt.as_draws(array.from_array(labels, chunks=chunks))
+    assert np.array_equal(draws.labels, pt.as_draws(labels).labels)
+    unknown = array.from_array(labels)[array.from_array(np.arange(60) > 9)]
+    with pytest.raises(pt.errors.InvalidLabelsError, match="compute_chunk_sizes"):
+        pt.as_draws(unknown)

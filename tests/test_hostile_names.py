@@ -13,8 +13,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from matplotlib import pyplot as plt
 
 import partita as pt
+from made import SHOWN
 from partita.cli.options import cli
 from partita.representative.runs import compare_runs
 
@@ -66,6 +68,7 @@ def results():
         "explained": pt.explain(estimate, DRAWS[0]),
         "models": pt.compare({TERMINAL: fit, r"$\frac{$": fit}, folds=2, draws=5),
         "runs": compare_runs(ENSEMBLE, [TERMINAL, r"$\frac{$"] * 10, TRUTH, pt.VI()),
+        "diagram": pt.hasse_diagram(3),
     }
     for name in ("summary", "summary of a fit", "summary of features"):
         parts = {part: getattr(found[name], part, None) for part in ("items", "diagnostics")}
@@ -149,26 +152,21 @@ def test_reports_show_names_as_text(results, name, tmp_path):
     assert outline.tags.count("script") == (0 if "features" in name else 4)
 
 
-FIGURES = {
-    **{"ranks": "fit", "traces": "fit", "replicates": "fit", "similarity": "draws"},
-    **{"feature_ball": "summary of features", "memberships": "summary of features"},
-    **{"n_features": "summary of features", "price_path": "path", "clusters_curve": "curve"},
-    **{"compare_losses": "losses", "persistence": "modes", "prior_sensitivity": "priors"},
-    **{"by_run": "runs", "representatives": "representatives"},
-    **{"representatives_curve": "representatives", "profiles": "profiles"},
-}
-
-
-@pytest.mark.parametrize("figure", sorted({*pt.plots.__all__} - {"hasse"}))
+@pytest.mark.parametrize("figure", pt.plots.__all__)
 def test_figures_show_names_as_text(results, figure):
-    """As SVG that is well formed, and without a formula that cannot be set."""
-    sources = [results[FIGURES.get(figure, "summary")]]
-    sources += [results["fit of categories"]] if figure in ("ranks", "traces", "replicates") else []
+    """As SVG that is well formed, without a formula that cannot be set; pyplot has the figure."""
+    kind = SHOWN.get(figure, "Summary")
+    sources = [next(result for result in results.values() if type(result).__name__ == kind)]
+    of_fits = ("ranks", "traces", "replicates")
+    sources += [results["fit"], results["fit of categories"]] if figure in of_fits else []
     marks = {"marks": {TERMINAL: TRUTH, r"$\frac{$": TRUTH[::-1]}}
     for source in sources:
         given = marks if figure == "posterior_map" else {}
         given = {"data": DATA} if figure == "representatives" else given
         axes = np.ravel(getattr(pt.plots, figure)(source, **given))
+        assert plt.gcf() is axes[0].figure
+        assert len(plt.get_fignums()) == 1
+        plt.close()
         stream = io.BytesIO()
         axes[0].figure.savefig(stream, format="svg")
         drawing = ET.fromstring(stream.getvalue())

@@ -6,7 +6,6 @@ import dataclasses
 import inspect
 import pickle
 from collections.abc import Iterator, Mapping
-from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -14,87 +13,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.representative.runs import compare_runs
-
-LABELS = np.array([[0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 1, 2], [0, 1, 0, 1, 0, 1]] * 8)
-DATA = np.array([-3.0, -2.9, 0.0, 0.1, 3.0, 3.2])[:, None]
-DRAWS = pt.Draws(LABELS, chain=np.repeat([0, 1], 12))
-
-
-@cache
-def fit() -> pt.Fit:
-    return pt.sample(DATA, draws=6, chains=2, rng=0, n_jobs=1)
-
-
-@cache
-def summary() -> pt.Summary:
-    return pt.summarize(DRAWS, data=DATA, n_jobs=1)
-
-
-FEATURES = pt.FeatureDraws.from_partitions(DRAWS)
-
-
-@cache
-def features() -> pt.results.FeatureSummary:
-    return pt.summarize(FEATURES, path=True, n_jobs=1)
-
-
-RESULTS = {
-    "Draws": lambda: DRAWS,
-    "FeatureDraws": lambda: FEATURES,
-    "FeatureSummary": features,
-    "FeatureEstimate": lambda: features().estimate,
-    "FeaturePath": lambda: features().path,
-    "FeatureBall": lambda: features().ball,
-    "FeatureBound": lambda: features().ball.upper,
-    "FeatureItemUncertainty": lambda: features().items,
-    "FeatureUncertainty": lambda: features().features,
-    "FeatureCounts": lambda: features().counts,
-    "FeatureRepresentatives": lambda: pt.representatives(FEATURES, n=2),
-    "FeatureModes": lambda: pt.modes(FEATURES),
-    "EstimatesByLoss": lambda: pt.compare_losses(DRAWS, ["vi", "binder"]),
-    "RunComparison": lambda: compare_runs(
-        DRAWS, [str(m % 2) for m in range(len(DRAWS))], summary().labels, pt.VI()
-    ),
-    "HasseDiagram": lambda: pt.hasse_diagram(3),
-    "CredibleBall": lambda: summary().ball,
-    "Bound": lambda: summary().ball.upper,
-    "ItemUncertainty": lambda: summary().items,
-    "CredibleCore": lambda: pt.credible_core(DRAWS, prob=0.6, held_out=False),
-    "PartialPartition": lambda: pt.lattice.PartialPartition([0, 0, 1, -1, -1, 1]),
-    "Profiles": lambda: summary().profiles,
-    "ClusterUncertainty": lambda: summary().clusters,
-    "ClusterCounts": lambda: pt.n_clusters_posterior(DRAWS),
-    "ClusterSizes": lambda: pt.cluster_sizes_posterior(DRAWS),
-    "Diagnostics": lambda: summary().diagnostics,
-    "ChainAgreement": lambda: pt.chain_agreement(DRAWS),
-    "ChainEstimates": lambda: pt.chain_estimates(DRAWS),
-    "Summary": summary,
-    "LossComparison": lambda: summary().comparison,
-    "ClustersCurve": lambda: pt.clusters_curve(DRAWS, k=range(1, 4)),
-    "PointEstimate": lambda: summary().estimate,
-    "PricePath": lambda: pt.price_path(DRAWS),
-    "Corner": lambda: next(iter(pt.price_path(DRAWS))),
-    "Stability": lambda: pt.price_path(DRAWS).stability(summary().labels),
-    "SearchReport": lambda: summary().estimate.search,
-    "Start": lambda: summary().estimate.search.starts[0],
-    "Fit": fit,
-    "ClusterParameters": lambda: fit().cluster_parameters(LABELS[0]),
-    "Density": lambda: fit().density(np.array([[0.0], [1.0]])),
-    "Moments": lambda: fit().cluster_parameters(LABELS[0])["mean"],
-    "ChainStacking": lambda: fit().stack_chains(),
-    "ModelComparison": lambda: pt.compare([fit(), fit()], new_data=[[0.0], [1.0]]),
-    "PriorSensitivity": lambda: pt.prior_sensitivity(fit(), [pt.DirichletProcess(9.0)]),
-    "Reweighting": lambda: fit().reweighted(fit().prior).reweighting,
-    "Explanation": lambda: pt.explain(LABELS[0], LABELS[2]),
-    "Change": lambda: pt.explain(LABELS[0], LABELS[2]).changes[0],
-    "Representatives": lambda: pt.representatives(DRAWS, n=2),
-    "HeldOutCurve": lambda: pt.representatives(DRAWS).curve,
-    "Modes": lambda: pt.modes(DRAWS),
-    "Peaks": lambda: pt.modes(DRAWS).peaks[0],
-    "PValue": lambda: pt.p_value(DRAWS, LABELS[0]),
-    "ConformalSet": lambda: pt.conformal_set(DRAWS),
-}
+from made import RESULTS, made
 
 INPUTS = (pt.Loss, pt.Kernel, pt.PartitionPrior, pt.Gamma, pt.F, pt.results.Settings)
 """Public values that a user makes; they print as the call that makes them."""
@@ -129,7 +48,7 @@ def arrays(value: Any, name: str = "") -> Iterator[tuple[str, np.ndarray]]:
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_result_cannot_be_changed(name):
-    result = RESULTS[name]()
+    result = made(name)
     assert type(result).__name__ == name
     assert [where for where, array in arrays(result) if array.flags.writeable] == []
     for field in dataclasses.fields(result) if dataclasses.is_dataclass(result) else ():
@@ -142,7 +61,7 @@ def test_a_result_cannot_be_changed(name):
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_result_travels(name):
-    result = RESULTS[name]()
+    result = made(name)
     again = pickle.loads(pickle.dumps(result))
     assert str(again) == str(result)
     assert [where for where, array in arrays(again) if array.flags.writeable] == []
@@ -150,7 +69,7 @@ def test_a_result_travels(name):
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_result_prints_short_on_a_screen_and_as_html(name):
-    result = RESULTS[name]()
+    result = made(name)
     short = repr(result)
     assert short.startswith((name, "<"))
     assert short.count("\n") + 1 <= 8
@@ -202,5 +121,5 @@ class Nonsense:
 )
 def test_an_error_of_a_method_names_the_argument(name, method, argument):
     with pytest.raises(pt.PartitaError) as caught:
-        getattr(RESULTS[name](), method)(**{argument: Nonsense()})
+        getattr(made(name), method)(**{argument: Nonsense()})
     assert caught.value.argument == argument

@@ -1,15 +1,17 @@
-"""One rule: files of fixed names, replaced only with ``--force``, and nothing else is touched."""
+"""Outputs are whole files of fixed names, replaced only with ``--force``; all else stays."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import sys
 
 import pytest
 
 import partita as pt
 from cli.conftest import start
 from partita import _files
+from partita.cli import outputs
 
 FILES = {
     *("labels.csv", "bounds.csv", "items.csv", "clusters.csv"),
@@ -137,3 +139,63 @@ def test_a_store_stepped_aside_by_a_killed_run_comes_back(tmp_path):
     with pytest.raises(_files.FileOverwriteError), _files.atomic_path(tmp_path / "d.zarr"):
         pass
     assert pt.read_draws(tmp_path / "d.zarr") == pt.Draws([[0, 0]])
+
+
+# -------------------------------------------------------------------------------- reports, failures
+
+
+def listing(place):
+    return sorted(str(p.relative_to(place)) for p in place.rglob("*"))
+
+
+@pytest.mark.parametrize(
+    ("out", "message"),
+    [
+        ("missing/results", "does not exist. Make it first"),
+        ("draws.csv", "is a file; expected a directory"),
+    ],
+)
+def test_impossible_directories(place, partita, out, message):
+    result = partita("summarize", "draws.csv", "--out", out, "--force")
+    assert result.exit_code == 1
+    assert message in result.stderr
+
+
+def test_a_failure_leaves_nothing_behind(place, partita, monkeypatch):
+    before = listing(place)
+
+    def full(*_):
+        raise OSError(28, "No space left on device", "clusters.csv")
+
+    monkeypatch.setattr(outputs, "_write_clusters", full)
+    result = partita("summarize", "draws.csv", "--out", "results")
+    assert result.exit_code == 1
+    assert "results cannot be written: No space left on device. Free some space" in result.stderr
+    assert "Estimate" in result.stdout  # what was computed is not thrown away
+    assert listing(place) == before
+
+
+def test_a_report_is_not_overwritten(place, partita):
+    (place / "report.html").write_text("old")
+    result = partita("summarize", "draws.csv", "--report", "report.html")
+    assert result.exit_code == 1
+    assert "report.html exists already. Add --force" in result.stderr
+    assert (place / "report.html").read_text() == "old"
+    result = partita("summarize", "draws.csv", "--report", "report.html", "--force")
+    assert result.exit_code == 0
+    assert (place / "report.html").read_text() != "old"
+
+
+def test_a_report_without_its_libraries_is_refused_early(place, partita, monkeypatch):
+    monkeypatch.setattr(outputs, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "bokeh", None)
+    result = partita("summarize", "no such file.csv", "--report", "report.html")
+    assert result.exit_code == 1
+    assert 'pip install "partita[report]"' in result.stderr
+
+
+def test_names_that_look_like_formulas_may_be_wanted_as_they_are(tmp_path, monkeypatch):
+    """By default a spreadsheet finds none, as in test_hostile_names."""
+    monkeypatch.setenv("PARTITA_RAW_CSV", "1")
+    outputs.write_table(tmp_path / "t.csv", ("item",), [["=cmd|' /C calc'!A0"]])
+    assert (tmp_path / "t.csv").read_text().splitlines()[1] == "=cmd|' /C calc'!A0"

@@ -174,35 +174,11 @@ def test_a_dry_run_says_what_was_understood_and_stops(place, partita):
     assert pt.read_draws("f/draws.npz").item_names == ("001", "1e2", "2021_05", "g4")
 
 
-def test_names_and_labels_are_as_the_file_spells_them(place, partita, without_report):
+def test_names_are_as_the_file_spells_them(place, partita, without_report):
     (place / "t.csv").write_text("id,x\n001,1.5\n1,2.5\n1e2,7.5\n100,9.5\n")
     run = ("--names", "id", *SHORT, "--out", "f")
     assert partita("fit", "t.csv", *run).exit_code == 0
     assert pt.read_draws("f/draws.npz").item_names == ("001", "1", "1e2", "100")
-    (place / "a.csv").write_text("cluster\n9007199254740992\n9007199254740993\n01\n1\n")
-    (place / "b.csv").write_text("cluster\na\nb\nc\nd\n")
-    result = partita("compare", "a.csv", "b.csv")
-    assert "4 clusters" in result.stdout
-    (place / "c.csv").write_text("cluster\na\n\nc\nd\n")
-    result = partita("compare", "b.csv", "c.csv")
-    assert result.exit_code == 1
-    assert "missing value" in result.stderr
-
-
-def test_row_numbers_do_not_change_the_answer(place, partita, without_report):
-    """R and pandas write them; they were a feature once."""
-    rows = np.random.default_rng(0).normal(size=(30, 2)) + np.repeat([0, 4], 15)[:, None]
-    plain = "x,y\n" + "".join(f"{a:.4f},{b:.4f}\n" for a, b in rows)
-    counted = '"","x","y"\n' + "".join(
-        f'"{i + 1}",{line}\n' for i, line in enumerate(plain.split("\n")[1:-1])
-    )
-    (place / "plain.csv").write_text(plain)
-    (place / "counted.csv").write_text(counted)
-    for name in ("plain", "counted"):
-        assert partita("fit", f"{name}.csv", *SHORT, "--out", name).exit_code == 0
-    a, b = (pt.read_draws(f"{name}/draws.npz") for name in ("plain", "counted"))
-    assert np.array_equal(a.labels, b.labels)
-    assert b.item_names[:2] == ("1", "2")
 
 
 def test_tables_of_other_places(place, partita):

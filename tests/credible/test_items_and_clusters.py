@@ -207,8 +207,6 @@ def test_alignment_gives_the_item_probabilities():
     aligned = pt.align(draws, reference)
     wanted = pt.item_uncertainty(draws, reference).probability
     np.testing.assert_allclose((aligned == reference).mean(axis=0), wanted)
-    one, two = (pt.align(draws, reference, n_jobs=jobs) for jobs in (1, 2))
-    assert np.array_equal(one, two)
 
 
 # ----------------------------------------------------------- numbers of clusters and sorted sizes

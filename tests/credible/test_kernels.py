@@ -92,15 +92,6 @@ def test_weights_that_round_leave_no_similarity():
         assert not share.similarity_share[0].any()
 
 
-def test_threads_do_not_change_the_comparison():
-    rng = np.random.default_rng(3)
-    draws = pt.Draws(rng.integers(0, 4, (20_000, 12)), weights=rng.random(20_000) + 0.1)
-    estimate = pt.canonical(rng.integers(0, 3, 12))
-    one, two = (compare(estimate, draws, n_jobs=jobs) for jobs in (1, 2))
-    for name in ("placed", "companions", "information", "alone", "unchanged", "similar"):
-        assert np.array_equal(getattr(one, name), getattr(two, name))
-
-
 def test_comparison_in_batches():
     """More draws, items and clusters than a batch holds: as one batch, and as draw by draw."""
     rng = np.random.default_rng(0)

@@ -1,10 +1,18 @@
-"""Every line of code on the pages runs, and prints what the page says."""
+"""Every line of code on the pages and in the gallery runs, and prints what it says."""
 
 from __future__ import annotations
 
+import importlib.util
+import runpy
+import warnings
+from collections import Counter
+
+import numpy as np
 import pytest
 
+import partita as pt
 from doc_pages import DOCS, ROOT, blocks_of, page_names, run_page
+from reference.finite_mixture import exact_posterior, gibbs, log_weights
 from stand_ins import FILES, STAND_INS
 
 
@@ -44,3 +52,69 @@ def test_formulas_hold_what_can_be_set():
         for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
             formulas = line.split("$")[1::2]
             assert not any("·" in formula for formula in formulas), f"{page}:{number}"
+
+
+# -------------------------------------------------------------------------------------- the gallery
+
+
+SCRIPTS = sorted(
+    script
+    for section in (ROOT / "examples").rglob("README.rst")
+    for script in section.parent.glob("*.py")
+)
+
+spec = importlib.util.spec_from_file_location("gallery_needs", DOCS / "tools" / "gallery_needs.py")
+assert spec is not None
+assert spec.loader is not None
+gallery_needs = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(gallery_needs)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_script_runs(script, tmp_path, monkeypatch):
+    for library in gallery_needs.needs(script):
+        pytest.importorskip(library, reason=f"{library} is not installed")
+        warnings.simplefilter("default")  # what the other libraries warn of is theirs
+    from matplotlib import pyplot as plt
+
+    monkeypatch.chdir(tmp_path)
+    plt.switch_backend("Agg")
+    runpy.run_path(str(script), run_name="__main__")
+    plt.close("all")
+
+
+# ----------------------------------------------------------------------- recipes for other samplers
+
+
+RECIPES = {"howto/pymc.md": "pymc", "howto/numpyro.md": "numpyro", "howto/stan.md": "cmdstanpy"}
+
+
+def test_labels_drawn_from_log_weights_have_the_posterior_of_the_partition():
+    """Five items, two components: all 16 partitions, against integration over the parameters."""
+    x = np.array([-2.0, -1.0, 0.0, 1.5, 2.5])
+    exact = exact_posterior(x, 2)
+    chains = gibbs(x, 2, draws=5_000, burn_in=100, chains=2, seed=0)
+    draws = pt.draws_from_memberships(log_weights(chains, x), log=True)
+    sampled = Counter(map(tuple, draws.labels.tolist()))
+    drawn = Counter(map(tuple, pt.Draws(chains["z"].reshape(-1, 5)).labels.tolist()))
+    assert len(exact) == 16
+    # Autocorrelation leaves a few thousand of the 10,000 draws; 0.03 is four standard errors.
+    for partition, p in exact.items():
+        assert sampled[partition] / 10_000 == pytest.approx(p, abs=0.03)
+        assert drawn[partition] / 10_000 == pytest.approx(p, abs=0.03)
+
+
+@pytest.mark.filterwarnings("default")  # what the other libraries warn of is theirs
+@pytest.mark.parametrize(("page", "library"), RECIPES.items())
+def test_recipe_for_real(page, library, tmp_path, monkeypatch):
+    module = pytest.importorskip(library, reason=f"{library} is not installed")
+    if library == "cmdstanpy":
+        try:
+            module.cmdstan_path()
+        except ValueError:
+            pytest.skip("CmdStan is not installed")
+    monkeypatch.chdir(tmp_path)
+    for prepare in FILES.get(page, ()):
+        prepare(tmp_path)
+    text = (DOCS / page).read_text(encoding="utf-8")
+    assert run_page(text, page, stand_ins=None) == []

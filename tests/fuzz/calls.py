@@ -20,17 +20,11 @@ from typing import Any
 import numpy as np
 
 import partita as pt
-from partita.representative.runs import compare_runs
+from made import CHAIN, DATA, FEATURES, LABELS, SHOWN, TRUTH, made
 
 from .harness import RIGHT, WRONG, Verdict, judged
 
-TRUTH = np.repeat([0, 1, 2], [4, 3, 2])
-NOISE = np.random.default_rng(0)
-LABELS = np.where(NOISE.random((24, 9)) < 0.15, NOISE.integers(0, 3, (24, 9)), TRUTH)
-CHAIN = np.repeat([0, 1], 12)
-DATA = np.sin(np.arange(9.0)) + 4.0 * TRUTH
 MEMBERSHIPS = np.eye(3)[LABELS[:4]]
-FEATURES = pt.FeatureDraws((NOISE.random((24, 9, 3)) < 0.4).astype(int), chain=CHAIN)
 
 
 def nothing(*args: object, **named: object) -> None:
@@ -123,10 +117,6 @@ PATIENCE = 1.0
 """Seconds until then."""
 
 
-def _fit() -> pt.Fit:
-    return pt.sample(DATA, draws=12, burn_in=1, chains=2, rng=0, n_jobs=1, progress=False)
-
-
 REQUIRED: dict[str, Callable[[], Any]] = {
     "draws": lambda: LABELS,
     "obj": lambda: LABELS,
@@ -188,28 +178,6 @@ OF_FEATURES = (
     *("diagnose", "price_path", "conformal_set"),
 )
 """Questions that are asked of feature draws, too."""
-
-
-@cache
-def made(kind: str) -> Any:
-    """An object whose methods are called, or which a figure shows."""
-    draws = pt.Draws(LABELS, chain=CHAIN)
-    makers: dict[str, Callable[[], Any]] = {
-        "Draws": lambda: draws,
-        "FeatureDraws": lambda: FEATURES,
-        "Fit": _fit,
-        "Summary": lambda: pt.summarize(draws, data=DATA, n_jobs=1),
-        "FeatureSummary": lambda: pt.summarize(FEATURES, n_jobs=1),
-        "CredibleBall": lambda: pt.credible_ball(LABELS, TRUTH, n_jobs=1),
-        "PriorSensitivity": lambda: pt.prior_sensitivity(_fit(), n_jobs=1),
-        "RunComparison": lambda: compare_runs(draws, list("ab") * 12, TRUTH, pt.VI()),
-        "HasseDiagram": lambda: 4,
-    }
-    asked = ("clusters_curve", "compare_losses", "modes", "price_path", "representatives")
-    return makers[kind]() if kind in makers else getattr(pt, asked[FIGURES.index(kind)])(draws)
-
-
-FIGURES = ("ClustersCurve", "EstimatesByLoss", "Modes", "PricePath", "Representatives")
 
 
 def _targets() -> Iterator[tuple[str, Callable[..., Any]]]:
@@ -288,16 +256,6 @@ def _special(name: str, given: dict[str, Any]) -> dict[str, Any]:
         "from_partitions": lambda: {"draws": LABELS},
     }
     return fits[name]() if name in fits else {}
-
-
-SHOWN = {
-    **{"replicates": "Fit", "hasse": "HasseDiagram", "clusters_curve": "ClustersCurve"},
-    **{"compare_losses": "EstimatesByLoss", "persistence": "Modes", "price_path": "PricePath"},
-    **{"prior_sensitivity": "PriorSensitivity", "by_run": "RunComparison"},
-    **{"representatives": "Representatives", "representatives_curve": "Representatives"},
-    **dict.fromkeys(("feature_ball", "memberships", "n_features"), "FeatureSummary"),
-}
-"""What a figure shows where it is no summary."""
 
 
 def _right(name: str, parameter: str) -> Any:

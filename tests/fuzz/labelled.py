@@ -11,7 +11,6 @@ import json
 import lzma
 import shutil
 import struct
-import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -21,11 +20,9 @@ from typing import Any
 import numpy as np
 
 import partita as pt
+from io_r import Atom, Listed, write_rds
 
 from .harness import RIGHT, WRONG, Verdict, judged
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from io_r import Atom, Listed, write_rda, write_rds
 
 RNG = np.random.default_rng(32)
 LABELS = RNG.integers(1, 6, (30, 12))
@@ -485,26 +482,14 @@ def _dask(kind: str) -> Any:
     return array.from_delayed(dask.delayed(made), LABELS.shape, int)
 
 
-def _r(obj: Any, name: str = "a.rds", **options: Any) -> Maker:
-    def make(place: Path) -> Any:
-        if isinstance(obj, dict):
-            write_rda(place / name, **obj)
-        else:
-            write_rds(place / name, obj)
-        return place / name, options
-
-    return make
-
-
 def _rs() -> Iterator[tuple[str, Maker]]:
-    first, second = Atom(LABELS[:15]), Atom(LABELS[15:])
-    yield "R list of chains", _r(Listed([first, second]))
-    yield "R list of named chains", _r(Listed({"chain1": first, "chain2": second}))
-    yield "R list of two things", _refused(_r(Listed({"draws": first, "other": second})))
-    yield "R workspace of two matrices", _refused(_r({"a": first, "b": second}, "a.RData"))
-    short = Atom(LABELS, weights=np.ones(20))
-    yield "R with weights too short", _refused(_r(short))
-    yield "R with chains too short", _refused(_r(Atom(LABELS, chain=np.ones(20, np.int32))))
+    parts = {"draws": Atom(LABELS[:15]), "other": Atom(LABELS[15:])}
+    for what, held in (
+        ("a list of two things", Listed(parts)),
+        ("weights too short", Atom(LABELS, weights=np.ones(20))),
+        ("chains too short", Atom(LABELS, chain=np.ones(20, np.int32))),
+    ):
+        yield f"R with {what}", _refused(lambda p, held=held: (write_rds(p / "a.rds", held), {}))
 
 
 CASES: dict[str, Maker] = {

@@ -21,16 +21,6 @@ def test_draws_are_returned_as_they_are():
     assert pt.as_draws(EXPECTED, weights=[1, 3]).weights.tolist() == [0.25, 0.75]
 
 
-@pytest.mark.parametrize(
-    "kind", [list, tuple, np.int8, np.uint64, float, np.float32, str, object, pd.DataFrame]
-)
-def test_labels_of_every_kind(kind):
-    obj = kind(LABELS) if kind in (list, tuple, pd.DataFrame) else np.array(LABELS, dtype=kind)
-    assert pt.as_draws(obj) == EXPECTED
-    assert pt.as_draws(np.array(LABELS) == 9) == EXPECTED
-    assert pt.as_draws([["x", "x", "y"], ["u", "v", "v"]]) == EXPECTED
-
-
 def test_transpose():
     assert pt.as_draws(np.array(LABELS).T, transpose=True) == EXPECTED
     chains = np.array([LABELS, LABELS])

@@ -84,17 +84,6 @@ def test_draws_and_their_similarity_agree(loss, posterior):
     )
 
 
-@every_loss
-def test_results_do_not_depend_on_threads(loss, posterior):
-    candidates = candidates_of(posterior)
-    one = pt.expected_loss(candidates, posterior, loss, n_jobs=1)
-    some = posterior.thin(25)
-    table = pt.pairwise_distances(some, loss=loss, n_jobs=1)
-    for n_jobs in (2, 5, -1, None):
-        assert np.array_equal(pt.expected_loss(candidates, posterior, loss, n_jobs=n_jobs), one)
-        assert np.array_equal(pt.pairwise_distances(some, loss=loss, n_jobs=n_jobs), table)
-
-
 @pytest.mark.parametrize("loss", [pt.VI(), pt.VI(a=0.5)], ids=repr)
 def test_pairwise_distances_in_small_blocks(loss, posterior, monkeypatch):
     some = posterior.thin(37)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from itertools import islice
@@ -13,7 +12,6 @@ import pytest
 import partita as pt
 from partita.lattice import partition_blocks
 from reference import partitions as slow
-from stored import GROUND_TRUTH
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
@@ -48,18 +46,6 @@ def test_bell_and_stirling_numbers_satisfy_their_recurrences():
         )
         for k in range(1, n + 2):
             assert pt.lattice.stirling_number(n + 1, k) == k * stirling[k] + stirling[k - 1]
-
-
-def test_bell_numbers_agree_with_the_recorded_ones():
-    records = json.loads(GROUND_TRUTH.read_text())
-    bell = {r["arguments"]["nItems"]: r["value"] for r in records if r.get("function") == "bell"}
-    lbell = {r["arguments"]["nItems"]: r["value"] for r in records if r.get("function") == "lbell"}
-    assert bell
-    assert lbell
-    for n, value in bell.items():
-        assert pt.lattice.bell_number(n) == pytest.approx(value, rel=1e-14)
-    for n, value in lbell.items():
-        assert math.log(pt.lattice.bell_number(n)) == pytest.approx(value, rel=1e-14)
 
 
 def crp_probability(labels, concentration: float) -> float:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import pickle
 from functools import partial
 
-import joblib
 import numpy as np
 import pytest
 
 import partita as pt
 from partita import _storage
-from partita.scan import Block, block_slices, concatenated, map_blocks, summed
+from partita.scan import Block, concatenated, map_blocks, summed
 
 RNG = np.random.default_rng(0)
 LABELS = RNG.integers(0, 4, (50, 7))
@@ -38,20 +36,6 @@ def test_blocks_cover_the_draws_in_order(weighted):
     weights = draws.weights if weighted else np.ones(50)
     assert counts == pytest.approx(2.0 * weights @ draws.labels)
     assert mass == pytest.approx(1.0)
-
-
-def test_blocks_do_not_depend_on_threads(monkeypatch):
-    draws = posterior(weighted=True)
-    monkeypatch.setattr(_storage, "_MOST_DRAWS", 3)
-    assert len(block_slices(draws)) == 17
-    work = partial(tally, factor=1.0)
-    assert pickle.loads(pickle.dumps(work)) is not None
-    answers = [summed(map_blocks(work, draws, n_jobs=jobs)) for jobs in (1, 2, 5)]
-    with joblib.parallel_config("threading", n_jobs=2):
-        answers.append(summed(map_blocks(work, draws)))
-    for counts, mass in answers[1:]:
-        assert np.array_equal(counts, answers[0][0])
-        assert mass == answers[0][1]
 
 
 @pytest.mark.parametrize("weighted", [False, True])

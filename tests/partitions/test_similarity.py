@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,7 +13,6 @@ from partita import similarity_matrix as module
 from partita.errors import InvalidInputError, MemoryLimitError
 from partita.kernels.labels import count_together, weigh_together
 from reference import losses as slow
-from stored import GROUND_TRUTH
 
 
 def simulated(n_draws: int, n_items: int, n_clusters: int, seed: int = 0) -> np.ndarray:
@@ -86,16 +83,6 @@ def test_chunks_of_draws_and_of_rows_add_up(monkeypatch, weighted, small):
     np.testing.assert_allclose(pt.similarity(draws), whole, rtol=1e-13 if weighted else 0)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_the_number_of_threads_does_not_matter(weighted, monkeypatch):
-    weights = np.random.default_rng(1).random(500) + 0.1 if weighted else None
-    draws = pt.Draws(simulated(500, 90, 5), weights=weights)
-    few = pt.similarity(draws, n_jobs=4)  # of little work, in one thread
-    monkeypatch.setattr(module, "_LITTLE_WORK", 0)
-    assert np.array_equal(pt.similarity(draws, n_jobs=1), pt.similarity(draws, n_jobs=4))
-    assert np.array_equal(few, pt.similarity(draws, n_jobs=4))
-
-
 @pytest.mark.parametrize("rows", [[0], [4, 1], [3, 0, 6], list(range(7))])
 @pytest.mark.parametrize("first", [0, 2])
 def test_kernels_sum_what_the_reference_sums(rows, first):
@@ -160,15 +147,6 @@ def test_too_large_a_matrix_is_refused_with_the_alternative(monkeypatch):
     with pytest.raises(MemoryLimitError, match=r"500 × 1,000 similarities.*fewer rows"):
         pt.similarity(draws, rows=slice(0, 500))
     assert pt.similarity(draws, rows=slice(0, 100)).shape == (100, 1000)
-
-
-def test_the_recorded_matrix():
-    records = json.loads(GROUND_TRUTH.read_text())
-    found = [r for r in records if r.get("function") == "psm"]
-    assert found
-    for record in found:
-        got = pt.similarity(record["arguments"]["x"])
-        np.testing.assert_allclose(got, record["value"], rtol=0, atol=1e-10)
 
 
 def test_memory_of_a_container_is_read(tmp_path):

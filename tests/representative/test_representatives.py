@@ -202,14 +202,6 @@ def test_one_is_enough_for_noise_around_one_truth():
     assert found.lower_bound == pytest.approx(best.lower_bound)
 
 
-def test_the_answer_depends_on_the_rng_alone():
-    draws = two_modes(20)
-    first, again = (pt.representatives(draws, n=3, n_jobs=jobs, rng=4) for jobs in (1, 2))
-    np.testing.assert_array_equal(first.labels, again.labels)
-    np.testing.assert_array_equal(first.assignment, again.assignment)
-    assert first.lower_bound == again.lower_bound
-
-
 def test_weights_stand_for_repeated_draws():
     counts = [3, 1, 2, 5, 1]
     repeated = pt.representatives(np.repeat(FIVE, counts, axis=0), n=2)

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytest
 from scipy import stats
 
 import partita as pt
+from partita.samplers import parallel
 from reference import samplers_models as references
 
 
@@ -144,3 +146,10 @@ def log_prior_by_seating(name: str, sizes: list[int]) -> float:
         return float(np.exp(log_p) * gamma.pdf(alpha))
 
     return float(np.log(quad(integrand, 0, np.inf, epsabs=0, epsrel=1e-10)[0]))
+
+
+def few_rows_in_parallel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Collapsed windows of one row and small thresholds: the parallel sweep has to do the work."""
+    monkeypatch.setattr(parallel, "_LEAST_WINDOW", 1)
+    monkeypatch.setattr(parallel, "_WINDOW_SHARE", 10**9)
+    monkeypatch.setattr(parallel, "_LARGEST_THRESHOLD", 3)

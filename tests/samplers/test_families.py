@@ -68,35 +68,6 @@ def test_prior_predictive_is_that_of_an_empty_cluster(case):
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_log_marginal_is_the_chain_of_predictives(case):
-    model, store, work = filled(case, LABELS)
-    _, _, bound = compiled(case)
-    base = bound.log_base(case.values)
-    for j in range(4):
-        found = family.log_marginal(model, store, work, j)
-        rows = case.values[j == LABELS]
-        expected = references.log_marginal(case.reference, rows) - base[j == LABELS].sum()
-        assert found == pytest.approx(expected, abs=1e-9)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_taking_an_item_out_and_in_again_changes_nothing(case):
-    model, store, work = filled(case, LABELS)
-    before = store.copy()
-    for i in (0, 1, 3):
-        family.remove(model, i, store, work, 0)
-    family.refresh(model, flat(14), store, work, 0)
-    rest = LABELS.copy()
-    rest[[0, 1, 3]] = 1
-    _, expected, _ = filled(case, pt.canonical(rest))
-    np.testing.assert_allclose(store[:, 0], expected[:, 2], atol=1e-9)  # item 6 leads it now
-    for i in (3, 0, 1):
-        family.add(model, i, store, work, 0)
-    family.refresh(model, flat(14), store, work, 0)
-    np.testing.assert_allclose(store, before, atol=1e-9)
-
-
 def test_many_columns_do_not_overflow():
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((6, 120)) * np.exp(rng.uniform(-30, 30, 120))

@@ -13,9 +13,9 @@ from arviz_stats.base import array_stats
 
 import partita as pt
 from partita.samplers.chains import ChainState, Settings, Step, _advance, build_model
+from samplers.cases import few_rows_in_parallel
 
 N = 7
-ROUNDS = 8_000
 
 
 def draw_normal(kernel, labels, rng):
@@ -36,24 +36,34 @@ MODELS = {
         pt.DirichletProcess(pt.Gamma(2, 1.5)),
         pt.NormalInverseGamma(0.5, 0.4, 2.5, 1.2),
         draw_normal,
+        8_000,
     ),
     "pitman–yor, counts": (
         pt.PitmanYor(pt.Gamma(1.5, 2), 0.4),
         pt.GammaPoisson(1.5, 0.3),
         draw_counts,
+        8_000,
+    ),
+    "parallel": (
+        pt.PitmanYor(pt.Gamma(2, 1.5), 0.3),
+        pt.NormalInverseGamma(0.5, 0.4, 2.5, 1.2),
+        draw_normal,
+        2_000,
     ),
 }
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_joint_distribution(name):
-    prior, kernel, draw_data = MODELS[name]
+def test_joint_distribution(name, monkeypatch):
+    prior, kernel, draw_data, rounds = MODELS[name]
+    sampler = "parallel" if name == "parallel" else "collapsed"
+    few_rows_in_parallel(monkeypatch)
     rng = np.random.default_rng(11)
-    settings = Settings(draws=1, burn_in=0, thin=1, chains=1, sweeps=1, split_merge=1)
+    settings = Settings(1, 0, 1, 1, sweeps=1, split_merge=1, sampler=sampler)
     random = np.random.SeedSequence(4).generate_state(4, np.uint64)
     state = ChainState(np.zeros(N, np.int32), prior.concentration.mean, random)
-    found = np.empty((ROUNDS, 5))
-    for r in range(ROUNDS):
+    found = np.empty((rounds, 5))
+    for r in range(rounds):
         values = draw_data(kernel, state.labels, rng)
         model = build_model(kernel, prior, values)
         state, _ = _advance(model, Step(settings, state, 0, 1))
@@ -65,11 +75,11 @@ def test_joint_distribution(name):
     partitions = list(pt.lattice.all_partitions(N))
     p = np.exp([prior.log_probability(c) for c in partitions])
     squares = p @ [(pt.cluster_sizes(c) ** 2).sum() for c in partitions]
-    center = kernel.mean if name == "dirichlet, normal" else kernel.shape / kernel.rate
+    center = kernel.shape / kernel.rate if draw_data is draw_counts else kernel.mean
     expected = [prior.expected_clusters(N), gamma.mean, square, squares, center]
     for j, target in enumerate(expected):
         error = array_stats.mcse(found[None, :, j], method="mean")
-        # Five tests and two models at a level of 1e-5 each.
+        # Five tests and three models at a level of 1e-5 each.
         assert abs(found[:, j].mean() - target) < 4.4 * error, (
             j,
             found[:, j].mean(),

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from arviz_stats.base import array_stats
 
 import partita as pt
 from partita.io.data_table import as_table
 from partita.kernels.gibbs import parallel as kernels
 from partita.samplers import parallel
-from partita.samplers.chains import ChainState, Settings, Step, _advance, build_model
+from partita.samplers.chains import ChainState, build_model
 from partita.testing import assert_exact, frequencies
 from reference import parallel_sweep as reference
-from samplers.cases import PRIORS, cases, exact, log_joint
+from samplers.cases import PRIORS, cases, exact, few_rows_in_parallel, log_joint
 
 N = 6
 PARTITIONS = np.array(list(pt.lattice.all_partitions(N)))
@@ -125,10 +124,7 @@ def test_statistics_in_pieces_are_those_of_all():
 
 @pytest.fixture
 def few(monkeypatch):
-    """Collapsed windows of one row and small thresholds: the sweep has to do the work."""
-    monkeypatch.setattr(parallel, "_LEAST_WINDOW", 1)
-    monkeypatch.setattr(parallel, "_WINDOW_SHARE", 10**9)
-    monkeypatch.setattr(parallel, "_LARGEST_THRESHOLD", 3)
+    few_rows_in_parallel(monkeypatch)
 
 
 def run(case, prior, *, draws=150, chains=24, **options):
@@ -181,30 +177,6 @@ def test_deleting_emptied_clusters_is_wrong(few, monkeypatch):
     fit = run(case, prior, split_merge=0)
     with pytest.raises(AssertionError):
         assert_exact(frequencies(fit.draws, PARTITIONS), exact(case, prior, PARTITIONS))
-
-
-def test_joint_distribution(few):
-    """Geweke: data given the partition, then an iteration given the data, keep the prior."""
-    rng, n, rounds = np.random.default_rng(11), 7, 2_000
-    prior, kernel = pt.PitmanYor(pt.Gamma(2, 1.5), 0.3), pt.NormalInverseGamma(0.5, 0.4, 2.5, 1.2)
-    settings = Settings(1, 0, 1, 1, 1, 1, "parallel")
-    state = ChainState(np.zeros(n, np.int32), prior.concentration.mean, random_state())
-    found = np.empty((rounds, 3))
-    for r in range(rounds):
-        k = state.labels.max() + 1
-        variance = kernel.rate / rng.gamma(kernel.shape, size=k)
-        mean = kernel.mean + np.sqrt(variance / kernel.precision) * rng.standard_normal(k)
-        noise = np.sqrt(variance[state.labels]) * rng.standard_normal(n)
-        values = (mean[state.labels] + noise)[:, None]
-        state, _ = _advance(build_model(kernel, prior, values), Step(settings, state, 0, 1))
-        sizes = np.bincount(state.labels)
-        found[r] = [sizes.size, state.concentration, (sizes**2).sum()]
-    partitions = list(pt.lattice.all_partitions(n))
-    p = np.exp([prior.log_probability(c) for c in partitions])
-    squares = p @ [(pt.cluster_sizes(c) ** 2).sum() for c in partitions]
-    for j, target in enumerate([prior.expected_clusters(n), prior.concentration.mean, squares]):
-        error = array_stats.mcse(found[None, :, j], method="mean")
-        assert abs(found[:, j].mean() - target) < 4.4 * error, (j, found[:, j].mean(), target)
 
 
 @pytest.mark.parametrize("name", ["normal", "wishart"])

@@ -60,17 +60,6 @@ def test_a_concentration_that_is_well_known_is_integrated(n, k, sigma, gamma):
 
 
 @pytest.mark.parametrize("name", PRIORS)
-@pytest.mark.parametrize("n", [1, 2, 7])
-def test_probabilities_sum_to_one_and_give_the_expected_number(name, n):
-    prior = PRIORS[name]
-    partitions = np.array(list(pt.lattice.all_partitions(n)))
-    p = np.exp([prior.log_probability(labels) for labels in partitions])
-    assert p.sum() == pytest.approx(1, abs=1e-10)
-    expected = p @ (partitions.max(axis=1) + 1)
-    assert prior.expected_clusters(n) == pytest.approx(expected, abs=1e-10)
-
-
-@pytest.mark.parametrize("name", PRIORS)
 def test_the_tables_of_the_loops_give_the_same_log_probability(name):
     from partita.kernels.gibbs.prior import log_prior
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -134,11 +133,14 @@ class FeaturePath(AnyPath):
         )
 
     def __repr__(self) -> str:
+        prices = f"for prices from {self.edges[0]:g} to {self.edges[-1]:g}"
+        return f"<FeaturePath of {counted(len(self), 'allocation')} {prices}>"
+
+    def __str__(self) -> str:
         lines = self._table().text().splitlines()
         if len(lines) > 24:
             lines = [*lines[:13], "…", *lines[-10:]]
-        body = indent("\n".join(lines), "  ")
-        return f"<FeaturePath of {counted(len(self), 'allocation')}\n{body}>"
+        return "\n".join([f"Price path of {counted(len(self), 'allocation')}", *lines])
 
     def _page(self) -> Page:
         title = f"Price path of {counted(len(self), 'allocation')}"

@@ -1,13 +1,18 @@
-"""A summary for a paper."""
+"""A summary for a paper, and as a notebook shows it."""
 
 from __future__ import annotations
 
+import base64
+import io
 import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import partita as pt
+from partita.plots._similarity import png
 from simulated import labels_around
 
 
@@ -82,3 +87,35 @@ def test_a_loss_without_a_bound_says_so():
     summary = pt.summarize(labels, loss="one_minus_ari", progress=False, path=False)
     assert "no lower bound" in summary.methods
     assert "proven" not in summary.methods
+
+
+# ------------------------------------------------------------------------------------ in a notebook
+
+
+def shown(value):
+    """The text of well-formed HTML."""
+    tree = ET.fromstring(f"<div>{re.sub(r'<img[^>]*>', '', value._repr_html_())}</div>")
+    return " ".join("".join(tree.itertext()).split())
+
+
+def test_a_summary_is_a_small_page(summary):
+    text = shown(summary)
+    assert summary.sentence in text
+    address = re.search("src='data:image/png;base64,([^']+)'", summary._repr_html_())[1]
+    from PIL import Image
+
+    assert Image.open(io.BytesIO(base64.b64decode(address))).size == (8, 8)
+
+
+def test_warnings_come_first(summary):
+    warned = replace(summary, diagnostics=replace(summary.diagnostics, warnings=("not & yet",)))
+    text = shown(warned)
+    assert text.index("Warning. not & yet") < text.index("Estimate")
+    assert "For your paper, once the warnings are resolved" in text
+
+
+def test_a_png_is_read_back():
+    from PIL import Image
+
+    pixels = np.random.default_rng(0).integers(0, 256, (5, 7, 3)).astype(np.uint8)
+    np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(png(pixels)))), pixels)

@@ -1,16 +1,18 @@
-"""Figures are where the user looks for them: in notebooks, with plt.show, plt.savefig."""
+"""What holds of every figure, and that it is where the user looks for it."""
 
 from __future__ import annotations
 
 import inspect
-import io
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 
 import partita as pt
-from partita.representative.runs import compare_runs
+from figure_checks import cut_off, overlaps, written
 
 VALUES = np.array([0.0, 0.2, 0.1, 5.0, 5.1, 5.3])
 LABELS = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 2], [0, 1, 0, 2, 2, 2]])
@@ -19,43 +21,6 @@ LABELS = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 2], [
 @pytest.fixture(scope="module")
 def summary():
     return pt.summarize(np.tile(LABELS, (5, 1)), data=VALUES)
-
-
-SUBJECTS = {
-    **dict.fromkeys(
-        ("feature_ball", "memberships", "n_features"),
-        "pt.summarize(pt.FeatureDraws.from_partitions(summary.draws))",
-    ),
-    "by_run": "compare_runs(summary.draws, [*'ab'] * 10, summary.labels, pt.VI())",
-    "clusters_curve": "pt.clusters_curve(summary.draws)",
-    "compare_losses": "pt.compare_losses(summary.draws)",
-    "prior_sensitivity": "pt.prior_sensitivity(summary.draws, [one], from_prior=one)",
-    "hasse": "3",
-    "persistence": "pt.modes(summary.draws)",
-    "price_path": "pt.price_path(summary.draws)",
-    "replicates": "pt.sample(summary.data, draws=10, burn_in=0, chains=1)",
-    "representatives": "pt.representatives(summary.draws)",
-    "representatives_curve": "pt.representatives(summary.draws)",
-}
-"""What a figure is of, where it is not of a summary."""
-
-
-def shown(name, summary):
-    names = {"pt": pt, "summary": summary, "compare_runs": compare_runs}
-    names["one"] = pt.DirichletProcess(1.0)
-    return eval(f"pt.plots.{name}({SUBJECTS.get(name, 'summary')})", names)
-
-
-@pytest.mark.parametrize("name", pt.plots.__all__)
-def test_savefig_of_pyplot_writes_the_figure(name, summary):
-    axes = shown(name, summary)
-    figure = axes.figure if hasattr(axes, "figure") else axes[0].figure
-    assert plt.gcf() is figure
-    assert len(plt.get_fignums()) == 1
-    buffer = io.BytesIO()
-    plt.savefig(buffer, format="png", dpi=40)
-    buffer.seek(0)
-    assert np.ptp(plt.imread(buffer)[..., :3]) > 0.5
 
 
 @pytest.mark.parametrize(
@@ -91,3 +56,46 @@ def test_a_notebook_shows_every_figure_once(tmp_path):
     for cell in notebook.cells[1:]:
         images = [o for o in cell.outputs if "image/png" in o.get("data", {})]
         assert len(images) == 1, cell.source
+
+
+FIGURES = [getattr(pt.plots, name) for name in pt.plots.__all__]
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda f: f.__name__)
+def test_signature_and_documentation(figure):
+    first, *rest = inspect.signature(figure).parameters.values()
+    assert first.kind is first.POSITIONAL_OR_KEYWORD
+    assert first.default is first.empty
+    assert all(p.kind is p.KEYWORD_ONLY for p in rest)
+    assert {"ax", "axes"} & {p.name for p in rest}
+    text = inspect.getdoc(figure)
+    assert ">>> " in text
+    assert [p.name for p in (first, *rest) if p.name not in text] == []
+
+
+def test_the_checks_see_what_they_are_for():
+    figure = Figure(figsize=(3, 3))
+    ax = figure.subplots()
+    ax.text(0.5, 0.5, "one")
+    ax.text(0.5, 0.5, "two")
+    ax.text(0.9, 0.2, "a text far too long for where it begins")
+    boxes = written(figure)
+    assert ("one", "two") in overlaps(boxes)
+    assert cut_off(boxes, *figure.canvas.get_width_height()) == [
+        "a text far too long for where it begins"
+    ]
+
+
+NO_PYPLOT = """
+import sys, partita as pt
+pt.plots.n_clusters([[0, 0, 1]])
+pt.plots.hasse(3).figure.savefig("x.png")
+assert "matplotlib.pyplot" not in sys.modules
+"""
+
+
+def test_pyplot_is_not_loaded(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", NO_PYPLOT], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,178 @@
+"""Figures of representatives, modes, cores, profiles, paths and curves, by value."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import partita as pt
+from figure_checks import assert_tidy
+from partita.errors import InvalidInputError
+from partita.plots._price_path import prepare_price_path
+from partita.plots._style import OTHER as GREY
+
+ONE = np.repeat([0, 1, 2], 6)
+OTHER = np.where(np.arange(18) >= 15, 0, ONE)
+
+
+@pytest.fixture(scope="module")
+def draws() -> pt.Draws:
+    rng = np.random.default_rng(0)
+    labels = np.array([ONE, OTHER])[(np.arange(240) % 3 == 0).astype(int)]
+    noise = rng.random(labels.shape) < 0.02
+    return pt.Draws(np.where(noise, rng.integers(0, 3, labels.shape), labels))
+
+
+@pytest.fixture(scope="module")
+def several(draws) -> pt.results.Representatives:
+    return pt.representatives(draws)
+
+
+@pytest.mark.parametrize("data", [None, np.arange(18.0), np.random.default_rng(1).random((18, 2))])
+def test_panels_say_mass_and_mark_what_differs(several, data):
+    panels = pt.plots.representatives(several, data=data)
+    assert several.n == len(panels) == 2
+    assert panels[0].get_title(loc="left").startswith("0: mass 6")
+    assert "from 0" in panels[1].get_title(loc="left")
+    if data is None:
+        marked = [line.get_xdata() for line in panels[1].lines][-1]
+        assert len(marked) == 3
+        assert len(panels[1].patches) >= 3
+    else:
+        rings = [c for c in panels[1].collections if c.get_facecolor().size == 0]
+        assert len(rings[-1].get_offsets()) == 3
+    assert_tidy(panels[0].figure)
+
+
+def test_the_curve_marks_the_number_chosen(several):
+    ax = pt.plots.representatives_curve(several)
+    assert ax.get_title(loc="left") == "How many representatives? 2"
+    assert ax.lines[-1].get_xdata() == [2]
+    assert_tidy(ax.figure)
+    with pytest.raises(InvalidInputError, match="was given"):
+        pt.plots.representatives_curve(pt.representatives([ONE, OTHER], n=1))
+
+
+def test_persistence_and_map_of_modes(draws):
+    found = pt.modes(draws)
+    ax = pt.plots.persistence(found)
+    assert ax.get_title(loc="left") == "2 modes of the posterior"
+    assert_tidy(ax.figure)
+    ball = pt.credible_ball(draws, ONE)
+    names = pt.plots.posterior_map(ball, marks=found).get_legend().get_texts()
+    assert [t.get_text() for t in names][-1].startswith("mode 1 (3")
+    with pytest.raises(InvalidInputError, match="expected Modes"):
+        pt.plots.persistence(ball)
+    with pytest.raises(InvalidInputError, match="expected Representatives"):
+        pt.plots.representatives(ball)
+
+
+# ------------------------------------------------------------------------------- cores and profiles
+
+
+DRAWS = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1], [0, 0, 1, 1]]
+
+
+def test_the_curve_and_the_items():
+    core = pt.credible_core(DRAWS, prob=0.9, held_out=False)
+    curve, items = pt.plots.core(core, data=[[1.0, 2.0], [1.1, 2.0], [3.0, 1.0], [4.0, 1.0]])
+    step = curve.lines[0]
+    assert np.array_equal(step.get_ydata(), core.curve)
+    assert curve.get_title(loc="left") == "Grouped identically with probability 0.9"
+    from matplotlib.colors import to_hex
+
+    grey, *clusters = items.collections
+    assert to_hex(grey.get_facecolor()[0]).upper() == GREY
+    assert len(grey.get_offsets()) == 4 - core.size
+    assert sum(len(found.get_offsets()) for found in clusters) == core.size
+    (alone,) = pt.plots.core(core)
+    assert alone.get_xlabel() == "items"
+    _, line = pt.plots.core(core, data=[1.0, 1.2, 3.0, 3.1])
+    assert [tick.get_text() for tick in line.get_yticklabels()] == ["not stated", "0", "1"]
+
+
+def test_profiles_are_drawn_by_value():
+    found = pt.profiles(DRAWS, [0, 0, 1, 1], data=[1.0, 2.0, 5.0, 6.0])
+    mean, sd = pt.plots.profiles(found)
+    assert mean.get_title(loc="left") == "0: mean"
+    points = [line.get_xdata()[0] for line in mean.lines if line.get_marker() == "o"]
+    assert points == [found.averaged[0], found.averaged[2]]
+    assert sd.get_title(loc="left") == "0: sd"
+
+
+# -------------------------------------------------------------------------------- how many clusters
+
+
+FIVE = np.array(
+    [
+        [1, 1, 2, 2, 3, 3],
+        [1, 1, 2, 2, 2, 3],
+        [1, 1, 1, 2, 2, 2],
+        [1, 1, 2, 2, 2, 2],
+        [1, 2, 2, 3, 3, 3],
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def path() -> pt.results.PricePath:
+    return pt.price_path(FIVE)
+
+
+def test_columns_stand_over_their_prices_and_ribbons_hold_every_item(path):
+    columns, ribbons = prepare_price_path(path)
+    edges = [path.low, *path.breakpoints, path.high]
+    for column, low, high, labels in zip(columns, edges, edges[1:], path.labels, strict=False):
+        assert low <= column.left < column.right <= high
+        assert column.right - column.left > 0.3 * (high - low)
+        assert column.heights.tolist() == np.bincount(labels).tolist()
+        order = np.argsort(column.bottoms)
+        tops = (column.bottoms + column.heights)[order]
+        assert tops[:-1].tolist() == column.bottoms[order][1:].tolist()
+        assert tops[-1] == labels.size
+    for one, two in pairwise(columns):
+        between = [r for r in ribbons if r.left == one.right]
+        assert sum(r.height for r in between) == FIVE.shape[1]
+        assert {r.right for r in between} == {two.left}
+
+
+@pytest.mark.parametrize("a", [0.3, 1.0, 1.9])
+def test_the_estimate_is_marked_with_its_interval(a):
+    path = pt.price_path(FIVE, loss=pt.VI(a))
+    ax = pt.plots.price_path(path)
+    corner = next(c for c in path if c.low <= a <= c.high)
+    bracket = ax.lines[0].get_xdata()
+    assert tuple(bracket) == (corner.low, corner.high)
+    assert set(ax.lines[1].get_xdata()) == {a}
+    assert ax.get_title(loc="left").startswith(f"How many clusters? {corner.n_clusters}, for")
+    assert_tidy(ax.figure)
+
+
+def test_any_reported_estimate_is_marked_with_its_interval(path):
+    two = pt.plots.price_path(path, estimate=path.labels[3])
+    low, high = path.breakpoints[2:]
+    assert tuple(two.lines[0].get_xdata()) == (low, high)
+    assert_tidy(two.figure)
+    crossed = [0, 1, 0, 1, 0, 1]
+    never = pt.plots.price_path(path, estimate=crossed)
+    assert len(never.lines) == 1  # the price alone
+    lost = path.stability(crossed).excess(1.0)
+    assert never.get_title(loc="left").endswith(f"optimal at no price; it loses {lost:.3g} bits")
+    assert_tidy(never.figure)
+    part = pt.plots.price_path(pt.price_path(FIVE, low=1.2), estimate=path.labels[3])
+    assert tuple(part.lines[0].get_xdata()) == pytest.approx((1.2, high))
+
+
+def test_the_curve_shades_the_plateau_and_rings_the_estimate():
+    draws = np.array([[0, 0, 1, 1, 2]] * 9 + [[0, 0, 1, 1, 1]] * 8)
+    curve = pt.clusters_curve(draws, k=range(1, 5))
+    ax = pt.plots.clusters_curve(curve)
+    assert [p.get_x() + 0.5 for p in ax.patches] == curve.plateau.tolist() == [2, 3]
+    assert ax.lines[-1].get_xdata().tolist() == [3]
+    assert ax.get_title(loc="left").startswith("2 to 3 clusters are within two")
+    assert_tidy(ax.figure)
+    assert curve.excess[2] == 0.0
+    one = pt.clusters_curve(np.array([[0, 0, 1, 1, 2]] * 9))
+    assert_tidy(pt.plots.clusters_curve(one).figure)
