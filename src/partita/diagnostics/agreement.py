@@ -524,7 +524,8 @@ def _of_clusters(draws: AnyDraws, part: Ints, inflation: float, items: Ints) -> 
             beyond = _beyond(apart, dealt)
             largest = max(largest, float(beyond[0] - beyond[1:].max()))
         # Draws far enough from each other for a chain that mixes to have forgotten.
-        step = int(np.ceil(FORGOTTEN * inflation * len(apart) / sum(part // 4 == quarter // 4)))
+        length = np.count_nonzero(part // 4 == quarter // 4)
+        step = int(np.ceil(FORGOTTEN * inflation * len(apart) / length))
         if len(apart) >= step * SEEN:
             largest = max(largest, _nearer_to_the_next(apart[::step, ::step], shuffle))
     return (largest,)

@@ -35,17 +35,14 @@ def match_rows(reference: Int32s, k: int, rows: Int32s, k_rows: Ints) -> tuple[I
     order of their numbers, each the largest overlap that keeps the total, and among equal ones
     the row's first cluster. Returned are ``match[row, cluster]`` and the total of each row.
     """
-    small = reference.astype(
-        np.uint16 if k <= 1 << 16 else np.int32
-    )  # two bytes are sorted by radix
-    members = np.argsort(small, kind="stable").astype(np.int64)
-    begins = np.zeros(k + 1, np.int64)
-    np.cumsum(np.bincount(reference, minlength=k), out=begins[1:])
     k_most = int(k_rows.max())
     match, total = np.empty((len(rows), k_most), np.int32), np.empty(len(rows), np.int64)
     most_cells = min(reference.size, k * k_most)
     work = np.empty((_N_WORK, max(most_cells, k, k_most) + 1), np.int64)
-    _match_rows(members, begins, writable(rows), writable(k_rows), match, total, work)
+    members, begins = np.empty(reference.size, np.int64), np.zeros(k + 1, np.int64)
+    _match_rows(
+        writable(reference), members, begins, writable(rows), writable(k_rows), match, total, work
+    )
     return match, total
 
 
@@ -292,6 +289,7 @@ def _settle_ties(
 
 @kernel
 def _match_rows(
+    reference: Int32s,
     members: Ints,
     begins: Ints,
     rows: Int32s,
@@ -300,8 +298,16 @@ def _match_rows(
     total: Ints,
     work: Ints,
 ) -> None:
-    """See ``match_rows``. ``members`` are the items in the order of their reference clusters."""
+    """See ``match_rows``. ``begins``, all 0, and ``members`` become the items by cluster."""
     k = begins.size - 1
+    for i in range(reference.size):
+        begins[reference[i]] += 1
+    for c in range(1, k):
+        begins[c] += begins[c - 1]
+    begins[k] = reference.size
+    for i in range(reference.size - 1, -1, -1):
+        begins[reference[i]] -= 1
+        members[begins[reference[i]]] = i
     starts, column, count, cell_of = work[0], work[1], work[2], work[3]
     column_of, row_of, u, v = work[4], work[5], work[6], work[7]
     for r in range(rows.shape[0]):
