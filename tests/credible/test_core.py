@@ -343,7 +343,7 @@ def test_shares_of_an_ensemble():
     runs = pt.Draws(FIVE, kind="ensemble")
     core = pt.credible_core(runs, prob=0.6)
     assert (core.size, core.probability, core.is_held_out) == (4, 0.6, False)
-    assert "0.60 of the runs" in core.sentence
+    assert "in 60% of the runs" in core.sentence
     for rows in (runs, pt.Draws(FIVE).reweighted("entropy", 1.0)):
         with pytest.raises(InvalidInputError, match="not a sample") as caught:
             pt.credible_core(rows, held_out=True)

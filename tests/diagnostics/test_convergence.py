@@ -147,6 +147,8 @@ def test_too_few_effective_draws_are_named():
     assert any(
         "effective draws (400 wanted)" in text and "Run longer" in text for text in found.warnings
     )
+    one_change = pt.diagnose(pt.Draws([[0, 0, 0, 0]] * 200 + [[0, 0, 1, 1]] * 200))
+    assert any("only 1 effective draw (" in text for text in one_change.warnings)
 
 
 def test_one_chain_uses_its_quarters_and_says_so():

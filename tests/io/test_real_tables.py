@@ -187,6 +187,13 @@ def test_items_in_rows_are_pointed_out():
     frame = pd.DataFrame(np.ones((6, 9), int), index=list("abcdef"), columns=list("ABCDEFGHI"))
     with pytest.warns(UserWarning, match="transpose=True"):
         pt.as_draws(frame)
+    # As many rows as columns, or more: names that only count the rows are no reason to doubt.
+    cells = pd.DataFrame(np.ones((9, 6), int), columns=[f"leiden_{r}" for r in range(6)])
+    cells.index = pd.Index([f"{name}AC-1" for name in "ABCDEFGHI"])
+    with pytest.warns(UserWarning, match="transpose=True"):
+        pt.as_draws(cells)
+    cells.index = pd.Index([f"draw{i}" for i in range(9)])
+    assert pt.as_draws(cells).n_draws == 9
     numbered = text.replace("a,", "1,").replace("b,", "2,")
     assert read(numbered).n_items == 9  # R's row names of draws only count
 

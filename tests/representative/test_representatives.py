@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -197,6 +198,7 @@ def test_one_is_enough_for_noise_around_one_truth():
     found = pt.representatives(labels)
     assert found.n == 1
     assert "One representative is enough" in str(found)
+    assert "(variation of information)" in " ".join(str(found).split())
     best = pt.estimate(labels)
     assert found.distance == pytest.approx(best.expected_loss)
     assert found.lower_bound == pytest.approx(best.lower_bound)
@@ -301,3 +303,20 @@ def test_ctrl_c_keeps_the_best_so_far(n, monkeypatch, ctrl_c):
     assert found.interrupted
     assert calls
     assert found.distances.shape == (60,)
+
+
+def test_after_ctrl_c_in_the_first_estimate_the_others_are_short(monkeypatch):
+    """Both halves and all draws are searched for one point: two searches came after Ctrl-C."""
+    limits = []
+
+    def first_is_interrupted(draws, *, time_limit, **options):
+        limits.append(time_limit)
+        found = pt.estimate(draws, time_limit=time_limit, **options)
+        return replace(found, search=replace(found.search, interrupted=True))
+
+    monkeypatch.setattr("partita.representative.representatives.estimate", first_is_interrupted)
+    labels = np.random.default_rng(0).integers(0, 4, (60, 12))
+    assert pt.representatives(labels, progress=False).interrupted
+    assert limits[0] is None
+    assert len(limits) > 1
+    assert all(limit <= 0.1 for limit in limits[1:])

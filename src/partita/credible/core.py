@@ -386,7 +386,7 @@ class CredibleCore(Result):
         n = self.draws.n_items
         whole = f"{self.size:,} of {counted(n, 'item')} ({counted(self.n_clusters, 'cluster')})"
         verb = "is" if self.size == 1 else "are"
-        text = f"{whole} {verb} grouped identically {holding(self, '.2f')}"
+        text = f"{whole} {verb} grouped identically {holding(self, 2)}"
         if self.is_held_out:
             text += (
                 f" ± {self.probability_mcse:.2g}, measured on draws held out (at least "
@@ -471,7 +471,7 @@ class CredibleCore(Result):
     def __repr__(self) -> str:
         return (
             f"<CredibleCore: {self.size:,} of {self.draws.n_items:,} items in "
-            f"{counted(self.n_clusters, 'cluster')} {holding(self, '.4f')} "
+            f"{counted(self.n_clusters, 'cluster')} {holding(self, 4)} "
             f"({self.prob:g} requested)>"
         )
 
@@ -527,12 +527,14 @@ class CredibleCore(Result):
         return "\n".join(lines)
 
 
-def holding(core: CredibleCore, digits: str = ".3f") -> str:
+def holding(core: CredibleCore, decimals: int = 3) -> str:
     """How often the core's grouping holds, in words: with a probability, or in these draws."""
     said = words(core.draws.kind)
+    if core.draws.kind == "ensemble":
+        return said.holding.format(f"{core.probability:.{decimals - 2}%}")
     if core.is_held_out or core.draws.kind != "posterior":
-        return said.holding.format(f"{core.probability:{digits}}")
-    return f"in {core.in_sample_probability:{digits}} of these {said.draws}"
+        return said.holding.format(f"{core.probability:.{decimals}f}")
+    return f"in {core.in_sample_probability:.{decimals - 2}%} of these {said.draws}"
 
 
 def _note(core: CredibleCore) -> str:

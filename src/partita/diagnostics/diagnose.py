@@ -156,7 +156,7 @@ def warnings_for(
         advice = "Use more draws or more even weights." if weighted else "Run longer."
         name = prose(names[worst]).removeprefix("the ")
         texts.append(
-            f"{name[0].upper()}{name[1:]}: only {ess[worst]:.0f} effective draws "
+            f"{name[0].upper()}{name[1:]}: only {counted(round(ess[worst]), 'effective draw')} "
             f"({MIN_ESS:.0f} wanted). {advice}"
         )
     if agreement is not None and disagree(agreement):

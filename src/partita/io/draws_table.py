@@ -639,14 +639,19 @@ def _is_whole(value: Any) -> bool:
 def warn_of_items_in_rows(
     names: Sequence[str] | None, n_rows: int, n_items: int, *, named_columns: bool = True
 ) -> None:
-    """Warn where rows have names of their own, as items have, and are fewer than columns.
+    """Warn where rows have names of their own, as items have.
 
-    Where rows alone have names, they need not be fewer.
+    Where columns have names too and are not more than the rows, names that only count the rows
+    (draw1, draw2, …) say nothing.
     """
     if names is None or len(set(names)) < n_rows or n_rows <= _FEW_ROWS:
         return
-    if (named_columns and n_rows >= n_items) or any(_is_number(name) for name in names):
+    if any(_is_number(name) for name in names):
         return
+    if named_columns and n_rows >= n_items:
+        stems = {name.rstrip("0123456789.") for name in names}
+        if 2 * len(stems) <= n_rows:
+            return
     said = (
         f"{n_rows:,} rows, named {names[0]!r}, {names[1]!r}, …, and {n_items:,} columns: are the "
         "rows items? They were read as draws; if they are items, pass transpose=True."

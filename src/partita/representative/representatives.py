@@ -349,17 +349,19 @@ class Regions(PointSet):
     def _proof(self) -> str:
         if self.gap is None:
             return "no lower bound"
+        point = {"cluster": "partition", "feature": "allocation"}[self.draws.part_name]
         if self.gap == 0.0:
             own = words(self.draws.kind).draws
-            return f"proven: no others of their number are nearer to these {own}"
-        point = {"cluster": "partition", "feature": "allocation"}[self.draws.part_name]
+            others = f"other {point} is" if self.n == 1 else f"other {self.n} {point}s are"
+            return f"no {others} nearer to these {own}"
         none = f"no {point} is" if self.n == 1 else f"no {self.n} {point}s are"
         return f"{none} below {self.lower_bound:.4g}: {above_minimum(self.gap)}"
 
     def _facts(self) -> list[tuple[str, str]]:
         unit = f" {self.loss.unit}" if self.loss.unit else ""
+        amount = f"{self.distance:.6g}{unit}"
         facts = [
-            ("distance", f"{self.distance:.6g}{unit} to the nearest, on average ({self.loss!r})"),
+            ("distance", f"{amount} to the nearest, on average ({self.loss.title})"),
             ("proof", self._proof()),
         ]
         if self.curve is not None:
@@ -778,12 +780,12 @@ class _Search:
         if n == 1:
             bound = self.bound if effort is FULL else None
             # No time left would be no search: a moment is needed for any answer.
-            left = None if self.clock.deadline is None else max(self.clock.left, 0.01)
+            left = max(self.clock.left, 0.01)
             one = estimate(
                 draws,
                 loss=self.loss,
                 bound=bound,
-                time_limit=left,
+                time_limit=left if np.isfinite(left) else None,
                 n_jobs=self.n_jobs,
                 rng=self.rng,
             )

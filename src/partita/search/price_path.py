@@ -83,6 +83,9 @@ MANY, WORTH = 32, 1e-4
 """With more clusters descents on a sample move single items only, and only from a crossing where so
 much of the loss could be won."""
 
+_SHOWN = 32
+"""Corners that ``print`` shows."""
+
 
 @overload
 def price_path(
@@ -627,7 +630,13 @@ class PricePath(AnyPath):
 
     def __str__(self) -> str:
         lines = [self._head(), f"{'price a':>19}  clusters  sizes"]
-        lines += [f"{prices:>19}  {k:>8}  {sizes}" for prices, k, sizes in self._rows()[:40]]
+        # Where there are many, those around the price 1, which is where people report from.
+        at = int(np.searchsorted(self.breakpoints, 1.0))
+        start = max(0, min(at - _SHOWN // 2, len(self) - _SHOWN))
+        stop = min(start + _SHOWN, len(self))
+        lines += [f"{'…':>19}  {start:,} at lower prices"] if start else []
+        lines += [f"{prices:>19}  {k:>8}  {sizes}" for prices, k, sizes in self._rows()[start:stop]]
+        lines += [f"{'…':>19}  {len(self) - stop:,} at higher prices"] if stop < len(self) else []
         return "\n".join([*lines, *(f"limit: {limit}" for limit in self.limits)])
 
     def _page(self) -> Page:
