@@ -58,7 +58,10 @@ def test_n_clusters_drawn(summary):
     assert any(f"the estimate has {summary.n_clusters}" in t for t in texts_of(ax.figure))
     same = pt.plots.n_clusters(summary.draws, prob=0.5)
     assert [b.get_height() for b in same.patches] == [b.get_height() for b in ax.patches]
-    assert_tidy(pt.plots.n_clusters(pt.n_clusters_posterior([[0, 0]])).figure)
+    alone = pt.plots.n_clusters(pt.n_clusters_posterior([[0, 0]]))
+    assert_tidy(alone.figure)
+    assert all(tick == round(tick) for tick in alone.get_xticks())
+    assert "all draws have 1" in texts_of(alone.figure)
 
 
 def test_item_bars_by_value(summary):

@@ -89,6 +89,9 @@ def test_figures_are_those_of_plots_and_stay_apart(summary, page_file):
         parseString(text.replace("<svg ", '<svg xmlns:xlink="x" ', 1))
         assert text in page
         assert "#000000" not in text
+        # On a dark page small print would be too dark, and white would hide what is written on it.
+        assert "#6e6e6e" not in text
+        assert "#ffffff" not in text
         assert "<style" not in text
     pick = re.findall(r'data-show="(k\d+)" role="button"', drawn["curve"])
     assert pick == [f"k{k}" for k in summary.curve.k]

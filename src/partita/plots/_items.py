@@ -600,6 +600,8 @@ def _numbers(
     style.whole_ticks(axes, "x", most=14)
     style.plain(axes)
     note = f"mode {counts.mode}, mean {counts.mean:.3g}, {percent(prob)} in {low} to {high}"
+    if counts.values.size == 1:
+        note = f"all {words(counts.kind).draws} have {counts.mode}"
     if estimated is not None:
         note += f"; the estimate has {estimated}"
     style.headline(axes, f"Number of {parts}", note)

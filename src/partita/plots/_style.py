@@ -293,7 +293,7 @@ def plain(ax: Axes) -> None:
 
 def whole_ticks(ax: Axes, axis: str, *, most: int = 8) -> None:
     """Ticks at whole numbers only, and not many."""
-    locator = library("ticker").MaxNLocator(most, integer=True)
+    locator = library("ticker").MaxNLocator(most, integer=True, min_n_ticks=1)
     getattr(ax, f"{axis}axis").set_major_locator(locator)
 
 

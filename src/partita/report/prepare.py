@@ -23,6 +23,7 @@ from partita._text import (
     in_unit,
     of_sizes,
     percent,
+    share,
     span,
     with_unit,
     words,
@@ -32,7 +33,7 @@ from partita.labels import Labels
 from partita.plots._on_data import View, mixed_axes, prepare_curve, prepare_view
 from partita.plots._representatives import moved_items
 from partita.plots._similarity import SimilarityMap, prepare_similarity
-from partita.plots._style import INK, close_figure, colour_indices, library
+from partita.plots._style import GREY, INK, close_figure, colour_indices, library
 from partita.summary import tables, text
 from partita.summary.summarize import Observations
 
@@ -136,7 +137,7 @@ def _path(summary: Summary, path: PricePath) -> str:
 
 
 def svg(name: str, axes: Any, choices: Mapping[str, str] | None = None) -> str:
-    """A figure as an SVG element in the page's text colour, its choices as buttons.
+    """A figure as an SVG element in the page's colours, its choices as buttons.
 
     The figure is closed, which pyplot would keep.
     """
@@ -157,7 +158,8 @@ def svg(name: str, axes: Any, choices: Mapping[str, str] | None = None) -> str:
     for key, label in (choices or {}).items():
         button = f'data-show="{key}" role="button" tabindex="0" aria-label="{escape(label)}"'
         text = text.replace(f'<g id="{key}">', f'<g class="pick" {button}>')
-    return text.replace("#000000", "currentColor").replace(INK, "currentColor")
+    text = text.replace("#000000", "currentColor").replace(INK, "currentColor")
+    return text.replace(GREY.lower(), "var(--quiet)").replace("#ffffff", "var(--paper)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -483,9 +485,12 @@ def cluster_counts(counts: ClusterCounts, estimated: int, prob: float) -> str:
     low, high = counts.interval(prob)
     said = words(counts.kind)
     place = "" if estimated in counts.values else f", which no {said.draw} has"
+    if counts.values.size == 1:
+        all_have = f"All {said.draws} have {counted(counts.mode, 'cluster')}"
+        return f"{all_have}. The estimate has {estimated:,}{place}."
     return (
         f"{counted(counts.mode, 'cluster')} most often "
-        f"({100.0 * float(counts.probabilities.max()):.0f}% of the {said.draws}), "
+        f"({share(float(counts.probabilities.max()))} of the {said.draws}), "
         f"mean {counts.mean:.1f}; at least {percent(prob)} have {span(low, high, 'cluster')} "
         f"(blue). The estimate has {estimated:,}{place}."
     )
