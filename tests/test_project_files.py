@@ -50,19 +50,13 @@ def test_make_targets_that_are_named_exist(paper):
         assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
 
 
-def run_benchmarks(*words: str) -> str:
+def test_a_benchmark_runs():
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks", *words],
+        [sys.executable, "-m", "benchmarks", "similarity, simulated"],
         cwd=ROOT,
         capture_output=True,
         text=True,
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def test_a_benchmark_runs():
-    job = "similarity, simulated, 10,000 × 200"
-    assert job in run_benchmarks("--list").splitlines()
-    assert job in run_benchmarks("similarity, simulated")
+    assert "similarity, simulated, 10,000 × 200" in done.stdout

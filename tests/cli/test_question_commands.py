@@ -7,10 +7,8 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import partita as pt
-from partita.cli.options import cli
 
 FIVE = "a,b,c,d,e,f\n1,1,2,2,3,3\n1,1,2,2,2,3\n1,1,1,2,2,2\n1,1,2,2,2,2\n1,2,2,3,3,3\n"
 
@@ -22,30 +20,26 @@ def draws(tmp_path):
     return path
 
 
-def run(*words):
-    return CliRunner().invoke(cli, [*map(str, words)])
-
-
-def test_text_json_and_file(draws, tmp_path):
+def test_text_json_and_file(draws, tmp_path, partita):
     out = tmp_path / "path.csv"
     path = pt.price_path(pt.read_draws(draws), loss="binder")
-    done = run("path", draws, "--loss", "binder", "--out", out)
+    done = partita("path", draws, "--loss", "binder", "--out", out)
     assert done.exit_code == 0, done.output
     assert done.stdout == f"{path}\n"
     with out.open() as stream:
         rows = list(csv.DictReader(stream))
     assert [[int(row[name]) for name in "abcdef"] for row in rows] == path.labels.tolist()
     assert [float(row["high"]) for row in rows[:-1]] == path.breakpoints.tolist()
-    plain = json.loads(run("path", draws, "--loss", "binder", "--json").stdout)
+    plain = json.loads(partita("path", draws, "--loss", "binder", "--json").stdout)
     assert np.round(plain["breakpoints"], 9).tolist() == [0.4, 0.6, 1.2, 1.85]
     assert plain["gap"] == 0.0
     assert plain["item_names"] == list("abcdef")
 
 
 @pytest.mark.parametrize("rules", [{"n_clusters": 3}, {"min_size": 3}])
-def test_summarize_keeps_the_rules(draws, rules):
+def test_summarize_keeps_the_rules(draws, rules, partita):
     ((name, value),) = rules.items()
-    done = run("summarize", draws, f"--{name.replace('_', '-')}", value, "--json")
+    done = partita("summarize", draws, f"--{name.replace('_', '-')}", value, "--json")
     assert done.exit_code == 0, done.output
     free, found = (pt.estimate(pt.read_draws(draws), **wish) for wish in ({"min_size": 1}, rules))
     assert json.loads(done.stdout)["estimate"]["labels"] == found.labels.tolist()
@@ -55,8 +49,8 @@ def test_summarize_keeps_the_rules(draws, rules):
     assert free.expected_loss <= found.expected_loss
 
 
-def test_a_range_of_prices_confines_the_path_of_a_summary(draws):
-    done = run("summarize", draws, "--path-range", 0.6, 1.2, "--json")
+def test_a_range_of_prices_confines_the_path_of_a_summary(draws, partita):
+    done = partita("summarize", draws, "--path-range", 0.6, 1.2, "--json")
     assert done.exit_code == 0, done.output
     path = json.loads(done.stdout)["path"]
     assert (path["low"], path["high"]) == (0.6, 1.2)
@@ -65,24 +59,24 @@ def test_a_range_of_prices_confines_the_path_of_a_summary(draws):
 # ----------------------------------------------------------------------------------- partita core
 
 
-def test_a_core_as_text_json_and_file(tmp_path):
+def test_a_core_as_text_json_and_file(tmp_path, partita):
     path, out = tmp_path / "draws.csv", tmp_path / "core.csv"
     path.write_text(FIVE)
     core = pt.credible_core(pt.read_draws(path), prob=0.6, held_out=False)
-    asked = ["core", str(path), "--prob", "0.6", "--in-sample"]
-    done = CliRunner().invoke(cli, [*asked, "--out", str(out)])
+    asked = ["core", path, "--prob", "0.6", "--in-sample"]
+    done = partita(*asked, "--out", out)
     assert done.exit_code == 0, done.output
     assert done.stdout == f"{core}\n"
     with out.open() as stream:
         rows = list(csv.DictReader(stream))
     assert [row["item"] for row in rows] == list("abcdef")
     assert [int(row["core"]) for row in rows] == core.labels.tolist()
-    done = CliRunner().invoke(cli, [*asked, "--json"])
+    done = partita(*asked, "--json")
     plain = json.loads(done.stdout)
     assert (plain["size"], plain["in_sample_probability"], plain["is_proven"]) == (4, 0.6, True)
     assert plain["probability"] is None  # nothing was held out
     assert plain["in_sample_curve"] == [1.0, 1.0, 0.8, 0.6, 0.4, 0.2]
-    done = CliRunner().invoke(cli, ["core", str(path), "--prob", "0.6"])
+    done = partita("core", path, "--prob", "0.6")
     assert "8 effective draws held out" in done.stdout
 
 

@@ -6,9 +6,7 @@ import gzip
 import io
 import json
 import pickle
-import shutil
 import struct
-import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -17,8 +15,6 @@ from typing import Any
 import numpy as np
 
 import partita as pt
-
-from .harness import RIGHT, WRONG, Verdict, judged
 
 TWO = [[0, 0, 1], [0, 1, 1]]
 Maker = Callable[[Path], Any]
@@ -269,30 +265,3 @@ CRAFTED: dict[str, Maker] = {
     ),
     "no draws.nc": netcdf(z=(("chain", "draw", "item"), np.zeros((1, 0, 3), int))),
 }
-NAMES = tuple(CRAFTED)
-
-
-def run(number: int, place: Path) -> Verdict:
-    """Make one file and read it."""
-    name = NAMES[number]
-    folder = place / f"crafted{number}"
-    folder.mkdir()
-    path = folder / name
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            reads = CRAFTED[name](path)
-        found = judged(lambda: _checked(path, reads))
-        if (folder / "ran").exists():
-            found = Verdict(WRONG, "code was run")
-        return Verdict(found.outcome, f"{name}: {found.detail}")
-    finally:
-        shutil.rmtree(folder)
-
-
-def _checked(path: Path, reads: Any) -> Verdict:
-    draws = pt.read_draws(path)
-    if reads is None:
-        return Verdict(WRONG, f"read as {draws.labels.tolist()}"[:200])
-    same = draws == pt.Draws(reads, item_names=draws.item_names)
-    return Verdict(RIGHT if same else WRONG, f"read as {draws.labels.tolist()}"[:200])

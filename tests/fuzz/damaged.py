@@ -70,43 +70,28 @@ def run(number: int, place: Path) -> Verdict:
     else:
         path.write_bytes(damaged(whole.read_bytes(), rng))
     try:
-        return judged(lambda: compared(pt.read_draws(path), path))
+        found = judged(lambda: _plainly(pt.read_draws(path), path))
+        return Verdict(found.outcome, f"{path.name}: {found.detail}")
     finally:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-def compared(draws: pt.Draws, path: Path) -> Verdict:
-    """Whether draws are what the file says by the plain reader."""
+def _plainly(draws: pt.Draws, path: Path) -> Verdict:
     try:
-        content = read_plainly(path)
-        said = pt.Draws(
-            content.labels,
-            weights=content.weights,
-            chain=content.chain,
-            item_names=content.names,
-        )
+        return compared(draws, read_plainly(path))
     except Exception as error:
-        return Verdict(
-            WRONG, f"{path.name}: read, but the plain reader says {type(error).__name__}: {error}"
-        )
-    if said == draws:
+        return Verdict(WRONG, f"read, but the plain reader says {type(error).__name__}: {error}")
+
+
+def compared(draws: pt.Draws, content: Content) -> Verdict:
+    """Whether draws are what the plain reader says."""
+    if draws_of(content) == draws:
         return Verdict(RIGHT)
-    return Verdict(WRONG, f"{path.name}: {differences(draws, content)}")
+    found = draws.labels.tolist(), draws.weights, draws.chain, draws.item_names
+    return Verdict(WRONG, f"{found} of {content}"[:600].replace("\n", " "))
 
 
-def differences(draws: pt.Draws, content: Content) -> str:
-    """What differs, in short."""
-    said = pt.Draws(content.labels)
-    parts = [f"labels {draws.labels.tolist()} against {said.labels.tolist()}"]
-    if np.array_equal(draws.labels, said.labels):
-        parts = []
-    parts += [
-        f"{name} {mine} against {theirs}"
-        for name, mine, theirs in (
-            ("weights", draws.weights, content.weights),
-            ("chain", draws.chain, content.chain),
-            ("names", draws.item_names, content.names),
-        )
-        if str(mine) != str(theirs)
-    ]
-    return "; ".join(parts)[:400].replace("\n", " ")
+def draws_of(content: Content) -> pt.Draws:
+    """The draws that a reader should make of it."""
+    labels, weights, chain, names = content
+    return pt.Draws(labels, weights=weights, chain=chain, item_names=names)

@@ -11,6 +11,7 @@ import json
 import lzma
 import shutil
 import struct
+import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -22,6 +23,7 @@ import numpy as np
 import partita as pt
 from io_r import Atom, Listed, write_rds
 
+from .crafted import CRAFTED
 from .harness import RIGHT, WRONG, Verdict, judged
 
 RNG = np.random.default_rng(32)
@@ -492,23 +494,33 @@ def _rs() -> Iterator[tuple[str, Maker]]:
         yield f"R with {what}", _refused(lambda p, held=held: (write_rds(p / "a.rds", held), {}))
 
 
+def _crafted() -> Iterator[tuple[str, Maker]]:
+    """Files made to deceive: the name is that of the file, and the maker returns its labels."""
+    for name, make in CRAFTED.items():
+        yield name, lambda place, f=name, make=make: (place / f, {}, make(place / f))
+
+
 CASES: dict[str, Maker] = {
     name: maker
-    for group in (_texts, _tables, _packed, _numpy, _codas, _stored, _held, _rs, _odd)
+    for group in (_texts, _tables, _packed, _numpy, _codas, _stored, _held, _rs, _odd, _crafted)
     for name, maker in group()
 }
 NAMES = tuple(CASES)
 
 
 def run(number: int, place: Path) -> Verdict:
-    """Make one and read it."""
+    """Make one and read it; whatever it holds, none of its code may run."""
     name = NAMES[number]
     folder = place / f"labelled{number}"
     folder.mkdir()
     try:
-        made = CASES[name](folder)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            made = CASES[name](folder)
         source, options, labels = made if len(made) == 3 else (*made, LABELS)
         found = judged(lambda: _checked(source, options, labels))
+        if (folder / "ran").exists():
+            found = Verdict(WRONG, "code was run")
         return Verdict(found.outcome, f"{name}: {found.detail}")
     finally:
         shutil.rmtree(folder)
@@ -520,5 +532,5 @@ def _checked(source: Any, options: dict[str, Any], labels: Any) -> Verdict:
     if labels is None:
         return Verdict(WRONG, f"read as {draws!r}")
     codes = np.unique(np.asarray(labels), return_inverse=True)[1].reshape(np.shape(labels))
-    same = np.array_equal(draws.labels, pt.Draws(codes).labels)
+    same = np.array_equal(draws.labels, pt.Draws(codes).labels) and draws.weights is None
     return Verdict(RIGHT if same else WRONG, f"read as {draws!r}")

@@ -16,7 +16,7 @@ import numpy as np
 
 import partita as pt
 
-from .damaged import differences
+from .damaged import compared, draws_of
 from .harness import RIGHT, WRONG, Verdict, judged
 from .plain_readers import Content
 
@@ -77,8 +77,10 @@ TEXTS: dict[str, Callable[[Content], str]] = {
 }
 
 
-def _packed(pack: Callable[[bytes], bytes]) -> Callable[[Content, Path], None]:
-    return lambda c, path: path.write_bytes(pack(_lines(c).encode())) and None
+def _packed(
+    pack: Callable[[bytes], bytes], write: Callable[[Content], str] = _lines
+) -> Callable[[Content, Path], None]:
+    return lambda c, path: path.write_bytes(pack(write(c).encode())) and None
 
 
 def _members(content: bytes) -> bytes:
@@ -126,7 +128,7 @@ def _parquet(**options: Any) -> Callable[[Content, Path], None]:
 
 def _rdata(pack: Callable[[bytes], bytes]) -> Callable[[Content, Path], None]:
     def write(content: Content, path: Path) -> None:
-        pt.write_draws(truth(content), path)
+        pt.write_draws(draws_of(content), path)
         path.write_bytes(pack(gzip.decompress(path.read_bytes())))
 
     return write
@@ -136,7 +138,7 @@ def _zarr(**options: Any) -> Callable[[Content, Path], None]:
     def write(content: Content, path: Path) -> None:
         from partita.io.write import _tree
 
-        _tree(truth(content)).to_zarr(path, **options)
+        _tree(draws_of(content)).to_zarr(path, **options)
 
     return write
 
@@ -144,12 +146,16 @@ def _zarr(**options: Any) -> Callable[[Content, Path], None]:
 def _netcdf(content: Content, path: Path) -> None:
     from partita.io.write import _tree
 
-    tree = _tree(truth(content))
+    tree = _tree(draws_of(content))
     packed = {"zlib": True, "complevel": 9, "shuffle": True}
     tree.to_netcdf(path, engine="h5netcdf", encoding={"/posterior": {"labels": packed}})
 
 
 FILES: dict[str, tuple[str, Callable[[Content, Path], None]]] = {
+    **{
+        kind: ("tsv" if kind == "tsv" else "csv", _packed(bytes, write))
+        for kind, write in TEXTS.items()
+    },
     "gzip of level 1": ("csv.gz", _packed(lambda b: gzip.compress(b, 1))),
     "gzip in two members": ("csv.gz", _packed(_members)),
     "gzip in capitals": ("CSV.GZ", _packed(gzip.compress)),
@@ -176,7 +182,7 @@ FILES: dict[str, tuple[str, Callable[[Content, Path], None]]] = {
     "RData by xz": ("RData", _rdata(lzma.compress)),
 }
 
-KINDS = (*TEXTS, *FILES)
+KINDS = tuple(FILES)
 COUNT = 10 * len(KINDS)
 
 
@@ -193,34 +199,18 @@ def content(number: int) -> Content:
     return Content(labels, weights, chain, names)
 
 
-def truth(given: Content) -> pt.Draws:
-    """The draws that a reader should make of it."""
-    return pt.Draws(given.labels, weights=given.weights, chain=given.chain, item_names=given.names)
-
-
 def run(number: int, place: Path) -> Verdict:
     """Write one spelling and read it."""
     kind = KINDS[number % len(KINDS)]
-    given = content(number)
-    suffix, write = ("tsv" if kind == "tsv" else "csv", None) if kind in TEXTS else FILES[kind]
+    given, (suffix, write) = content(number), FILES[kind]
     path = place / f"spelled{number}.{suffix}"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # zarr's, of formats that are new
-        if write is None:
-            path.write_bytes(TEXTS[kind](given).encode())
-        else:
-            write(given, path)
+        write(given, path)
     try:
-        found = judged(lambda: _checked(path, given))
+        found = judged(lambda: compared(pt.read_draws(path), given))
     finally:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     # A whole file that is refused is as bad as one that is misread.
     outcome = found.outcome if found.outcome == RIGHT else WRONG
     return Verdict(outcome, f"{kind}: {found.detail}")
-
-
-def _checked(path: Path, given: Content) -> Verdict:
-    draws = pt.read_draws(path)
-    if draws == truth(given):
-        return Verdict(RIGHT)
-    return Verdict(WRONG, differences(draws, given))

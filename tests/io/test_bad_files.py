@@ -68,7 +68,7 @@ def test_options_of_text_elsewhere(tmp_path):
 
 
 def test_objects_are_said_to_be_pickled(tmp_path):
-    """That no code runs, tests/fuzz/crafted.py shows."""
+    """That no code runs, tests/fuzz shows."""
     np.save(tmp_path / "a.npy", np.array([["a", 1]], object))
     with pytest.raises(FileFormatError, match="pickled Python objects"):
         pt.read_draws(tmp_path / "a.npy")

@@ -132,17 +132,6 @@ def test_shared_answers_are_those_of_each_function(draws):
         assert Posterior(draws).expected(loss, estimate) == wanted
 
 
-def test_labels_of_the_same_partition_share_distances(draws):
-    posterior = Posterior(draws)
-    first = posterior.distances(pt.VI(), TRUTH)
-    assert posterior.distances(pt.VI(), 2 - TRUTH) is first
-    apart = posterior.distinct_distances(pt.VI(), TRUTH)
-    assert np.array_equal(apart[posterior.index], first)
-    posterior.distances(pt.VI(), LABELS[0])
-    posterior.keep_distances(TRUTH)
-    assert len(posterior._distances) == 1
-
-
 def test_a_posterior_stands_for_its_draws(draws):
     posterior = as_posterior(draws)
     assert as_posterior(posterior) is posterior

@@ -1,4 +1,4 @@
-"""Of runs of clustering algorithms nothing is said that holds for a posterior alone."""
+"""Of runs of algorithms, and of tilted draws, nothing is said that holds for a posterior alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import partita as pt
 from partita._result import Result
 from partita.cli.options import cli
-from partita.errors import NotSupportedError
+from partita.errors import InvalidInputError, NotSupportedError
 from simulated import labels_around
 
 FORBIDDEN = re.compile(
@@ -52,9 +52,9 @@ def posterior():
     return pt.summarize(pt.Draws(LABELS), data=data(), path=True)
 
 
-def refuse(text):
+def refuse(text, forbidden=FORBIDDEN):
     clean = text.replace(REFERENCE, "")
-    found = FORBIDDEN.search(clean)
+    found = forbidden.search(clean)
     assert found is None, f"…{clean[max(0, found.start() - 80) : found.end() + 80]}…"
 
 
@@ -227,3 +227,68 @@ def test_the_sentence_gives_the_share_inside_the_ball():
     found = pt.summarize(pt.Draws([[0, 0, 1, 1]] * 7 + [[0, 1, 2, 3]], kind="ensemble"), prob=0.5)
     assert found.ball.coverage == 0.875
     assert found.sentence.startswith("87.5% of the runs ")
+
+
+# ----------------------------------------------------------------------- draws that were reweighted
+
+
+DRAWS = pt.Draws(LABELS, chain=np.repeat([0, 1], 30), item_names=[f"item {i}" for i in range(12)])
+TILTED = DRAWS.reweighted("entropy", 30)
+
+OF_A_POSTERIOR = re.compile(
+    r"credible|posterior probab|\bprobabilit(y|ies)\b|the posterior does", re.I
+)
+
+
+def test_what_is_not_tilted():
+    assert DRAWS.reweighted("entropy", 0.0).kind == "posterior"
+    assert pt.Draws(LABELS, kind="ensemble").reweighted("entropy", 2.0).kind == "ensemble"
+    assert pt.as_draws(TILTED, kind="posterior").kind == "posterior"  # as the user declares
+    with pytest.raises(InvalidInputError, match="'tilted' and of kind 'posterior'"):
+        pt.Draws.concat([TILTED, DRAWS])
+
+
+@pytest.mark.parametrize("suffix", ["csv", "npz", "parquet", "nc", "rds"])
+def test_files_keep_it(suffix, tmp_path):
+    needed = {"parquet": "pyarrow", "nc": "h5netcdf", "rds": "rdata"}
+    if suffix in needed:
+        pytest.importorskip(needed[suffix])
+    path = tmp_path / f"draws.{suffix}"
+    pt.write_draws(TILTED, path)
+    again = pt.read_draws(path)
+    assert again.kind == "tilted"
+    assert again.n_items == 12
+    np.testing.assert_allclose(again.weights, TILTED.weights)
+
+
+def test_every_sentence_changes(tmp_path):
+    summary = pt.summarize(TILTED, path=True, progress=False)
+    again = summary.save(tmp_path / "s.npz") or pt.Summary.load(tmp_path / "s.npz")
+    assert str(again) == str(summary)
+    assert summary.sentence.startswith("Draws with 9")
+    assert "% of the tilted weight lie within" in summary.sentence
+    head = f"tilted (not the posterior; effectively {TILTED.n_effective:.0f})"
+    assert head in " ".join(str(summary).split())
+    parts = (summary, summary.estimate, summary.ball, summary.core, summary.items)
+    for part in (*parts, summary.clusters, summary.counts, summary.curve, summary.path):
+        for text in (str(part), part._repr_html_()):
+            refuse(re.sub(r"<[^>]+>", " ", text.removeprefix("<CredibleBall")), OF_A_POSTERIOR)
+    refuse(summary.details(), OF_A_POSTERIOR)
+    refuse(summary.to_latex(), OF_A_POSTERIOR)
+    refuse(summary.methods, OF_A_POSTERIOR)
+    assert "no longer those of the posterior" in summary.methods
+    assert "no longer" not in pt.summarize(DRAWS, progress=False).methods
+
+
+def test_the_report_and_the_figures(tmp_path):
+    pytest.importorskip("bokeh")
+    pytest.importorskip("matplotlib")
+    from figure_checks import texts_of
+
+    summary = pt.summarize(TILTED, progress=False)
+    summary.to_html(tmp_path / "r.html")
+    for text in page_texts((tmp_path / "r.html").read_text(encoding="utf-8")):
+        refuse(text, OF_A_POSTERIOR)
+    for draw in (pt.plots.distances, pt.plots.n_clusters, pt.plots.similarity, pt.plots.items):
+        for text in texts_of(draw(summary).figure):
+            refuse(text, OF_A_POSTERIOR)
