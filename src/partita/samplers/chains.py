@@ -20,7 +20,7 @@ from partita._validate import shown
 from partita.dask import as_client, held, in_order
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
-from partita.kernels.gibbs.primitives import ADDRESS, WIDTH, Likelihood, Plan, Rates
+from partita.kernels.gibbs.primitives import ADDRESS, FAMILY, WIDTH, Likelihood, Plan, Rates
 from partita.labels import Labels
 from partita.mcmc import rhat
 from partita.samplers.base import FUNCTIONS, Block, Kernel
@@ -49,12 +49,9 @@ class Arrays:
 
     def likelihood(self, values: Floats) -> Likelihood:
         """The model of encoded rows, for this process: addresses are no others' business."""
-        blocks = self.blocks
-        if any(self.functions):
-            blocks = blocks.copy()
-            for b, functions in enumerate(self.functions):
-                if functions:
-                    blocks[b, ADDRESS:] = _addresses(functions)
+        blocks = self.blocks.copy()
+        for row, functions in zip(blocks, self.functions, strict=True):
+            row[ADDRESS:] = _addresses(row[FAMILY], functions)
         data = self.ordered(values)
         hyper = self.hyper.copy() if self.n_learned else self.hyper  # which a chain writes to
         return Likelihood(data, blocks, hyper, self.tables)
@@ -101,9 +98,12 @@ class Model:
         return int(self.prior.has_components) + self.arrays.n_learned
 
 
-def _addresses(functions: tuple[Callable[..., Any], ...]) -> list[int]:
-    from partita.kernels.gibbs.family import CompilationError, address
+def _addresses(family: int, functions: tuple[Callable[..., Any], ...]) -> list[int]:
+    """Where the functions of a block stand: those of a user's kernel, or of its family."""
+    from partita.kernels.gibbs.family import FAMILIES, CompilationError, address
 
+    if not functions:
+        return [address(name, getattr(FAMILIES[family], name)) for name in FUNCTIONS]
     found = []
     for (name, takes), function in zip(FUNCTIONS.items(), functions, strict=True):
         try:

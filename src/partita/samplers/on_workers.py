@@ -85,7 +85,7 @@ class ChunkThere:
     def likelihood(self) -> Likelihood:
         """The rows with the model's constants."""
         arrays = _constants(self.model)[0]
-        return Likelihood(self.data, arrays.blocks, arrays.hyper, arrays.tables)
+        return arrays.likelihood(self.data[:0])._replace(data=self.data)
 
     @property
     def n_rows(self) -> int:

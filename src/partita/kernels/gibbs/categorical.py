@@ -23,36 +23,34 @@ from partita.kernels.gibbs.primitives import (
     Random,
     full_lanes,
     gamma,
-    inlined_part,
     log,
-    step,
 )
 
 _FLUSH = 8
 """Columns multiplied before a logarithm is taken; more could overflow."""
 
 
-@inlined_part
+@inner_kernel
 def add(x: Floats, n: float, block: Block, j: Index) -> None:  # noqa: ARG001
     """Take the cells x into the statistics of cluster j."""
     for c in range(x.size):
         block.stats[int(block.hyper[c]) + int(x[c]), j] += 1.0
 
 
-@inlined_part
+@inner_kernel
 def remove(x: Floats, n: float, block: Block, j: Index) -> None:  # noqa: ARG001
     """Take the cells x out of the statistics of cluster j."""
     for c in range(x.size):
         block.stats[int(block.hyper[c]) + int(x[c]), j] -= 1.0
 
 
-@inlined_part
+@inner_kernel
 def refresh(n: float, block: Block, j: Index) -> None:
     """Recompute what the predictive probability of cluster j needs beside the counts."""
     block.cache[0, j] = block.tables[0, int(n)]
 
 
-@inlined_part
+@inner_kernel
 def log_predictive(x: Floats, k: Index, block: Block, out: Floats) -> None:
     """Add the log predictive probability of the cells x under each of k clusters to out."""
     hyper, work, d = block.hyper, block.work, x.size
@@ -71,7 +69,7 @@ def log_predictive(x: Floats, k: Index, block: Block, out: Floats) -> None:
             out[j] += log(work[0, j])
 
 
-@step
+@inner_kernel
 def log_marginal(n: float, block: Block, j: Index) -> float:
     """Log probability of all items of cluster j together."""
     total = float(block.tables[1, int(n)])

@@ -24,7 +24,6 @@ from partita.kernels.gibbs.primitives import (
     Random,
     full_lanes,
     gamma,
-    inlined_part,
     log,
     normal,
 )
@@ -34,7 +33,7 @@ _FLUSH = 8
 which halves the passes over the clusters."""
 
 
-@inlined_part
+@inner_kernel
 def add(x: Floats, n: float, block: Block, j: Index) -> None:
     """Take the cells x into the statistics of cluster j, which has n items with them."""
     share = block.tables[2, int(n)]
@@ -45,7 +44,7 @@ def add(x: Floats, n: float, block: Block, j: Index) -> None:
         block.stats[2 * c + 1, j] += change * (x[c] - mean)
 
 
-@inlined_part
+@inner_kernel
 def remove(x: Floats, n: float, block: Block, j: Index) -> None:
     """Take the cells x out of the statistics of cluster j, leaving n ≥ 1."""
     share = block.tables[2, int(n)]
@@ -56,7 +55,7 @@ def remove(x: Floats, n: float, block: Block, j: Index) -> None:
         block.stats[2 * c + 1, j] = max(block.stats[2 * c + 1, j] - change * (x[c] - mean), 0.0)
 
 
-@inlined_part
+@inner_kernel
 def refresh(n: float, block: Block, j: Index) -> None:
     """Recompute what the predictive density of cluster j needs."""
     hyper, tables, stats, cache = block.hyper, block.tables, block.stats, block.cache
@@ -80,7 +79,7 @@ def refresh(n: float, block: Block, j: Index) -> None:
     cache[2, j] = log_rates
 
 
-@inlined_part
+@inner_kernel
 def log_predictive(x: Floats, k: Index, block: Block, out: Floats) -> None:
     """Add the log predictive density of the cells x under each of k clusters to out."""
     cache, work, d = block.cache, block.work, x.size
@@ -115,7 +114,7 @@ def log_predictive(x: Floats, k: Index, block: Block, out: Floats) -> None:
             out[j] -= cache[1, j] * log(work[0, j])
 
 
-@inlined_part
+@inner_kernel
 def log_marginal(n: float, block: Block, j: Index) -> float:
     """Log density of all items of cluster j together; needs a refreshed cache."""
     exponent = block.hyper[0] + 0.5 * n

@@ -16,6 +16,7 @@ from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.gibbs import categorical, normal, poisson, wishart
 from partita.kernels.gibbs.chain import record_draw, sweep, telescope, widened, with_room
 from partita.kernels.gibbs.family import (
+    call_add,
     copy_cluster,
     fill_alone,
     log_marginal,
@@ -24,6 +25,7 @@ from partita.kernels.gibbs.family import (
     refresh_store,
 )
 from partita.kernels.gibbs.primitives import (
+    ADDRESS,
     CATEGORICAL,
     COUNT,
     FAMILY,
@@ -132,12 +134,7 @@ def _tally(
             continue
         seen[slot] += 1.0
         x = cells(model.data, i, first, d)
-        if family == NORMAL:
-            normal.add(x, seen[slot], block, slot)
-        elif family == CATEGORICAL:
-            categorical.add(x, seen[slot], block, slot)
-        elif family == POISSON:
-            poisson.add(x, seen[slot], block, slot)
+        call_add(model.blocks[b, ADDRESS], x, seen[slot], block, slot)
     if count > 0:
         for j in range(seen.size):
             store[count, j] = seen[j]

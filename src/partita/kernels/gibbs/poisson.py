@@ -14,27 +14,27 @@ import math
 
 from partita.kernels._jit import inner_kernel
 from partita.kernels.arrays import Floats
-from partita.kernels.gibbs.primitives import TILE, Block, Index, Random, gamma, inlined_part, step
+from partita.kernels.gibbs.primitives import TILE, Block, Index, Random, gamma
 
 _SHORT = 8
 """Up to this count a rising factorial is multiplied out; beyond, two log gammas are cheaper."""
 
 
-@inlined_part
+@inner_kernel
 def add(x: Floats, n: float, block: Block, j: Index) -> None:  # noqa: ARG001
     """Take the cells x into the statistics of cluster j."""
     for c in range(x.size):
         block.stats[c, j] += x[c]
 
 
-@inlined_part
+@inner_kernel
 def remove(x: Floats, n: float, block: Block, j: Index) -> None:  # noqa: ARG001
     """Take the cells x out of the statistics of cluster j."""
     for c in range(x.size):
         block.stats[c, j] -= x[c]
 
 
-@inlined_part
+@inner_kernel
 def refresh(n: float, block: Block, j: Index) -> None:
     """Recompute what the predictive probability of cluster j needs."""
     constant = 0.0
@@ -58,7 +58,7 @@ def _log_rising(z: float, steps: Index) -> float:
     return math.log(product)
 
 
-@inlined_part
+@inner_kernel
 def log_predictive(x: Floats, k: Index, block: Block, out: Floats) -> None:
     """Add the log predictive probability of the cells x, without 1/x!, under k clusters to out."""
     for j in range(k):
@@ -71,7 +71,7 @@ def log_predictive(x: Floats, k: Index, block: Block, out: Floats) -> None:
                 out[j] += rise - count * block.cache[2 + 2 * c, j]
 
 
-@step
+@inner_kernel
 def log_marginal(n: float, block: Block, j: Index) -> float:
     """Log probability, without Π 1/x!, of all items of cluster j together."""
     total = 0.0

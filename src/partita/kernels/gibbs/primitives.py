@@ -45,7 +45,7 @@ STATS, N_STATS, CACHE, N_CACHE = 4, 5, 6, 7
 """Rows of the store."""
 HYPER, N_HYPER, TABLES, N_TABLES = 8, 9, 10, 11
 ADDRESS = 12
-"""Addresses of the five functions of a user's kernel, from here on."""
+"""Addresses of the five functions of the block's kernel, from here on; see ``family.py``."""
 WIDTH = 17
 
 NORMAL, WISHART, CATEGORICAL, POISSON, USER = 0, 1, 2, 3, 4
@@ -159,11 +159,6 @@ def step(function: Callable[P, R]) -> Callable[P, R]:
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
     """Compile like a step, into its caller: for what runs once per item or more often."""
     return _compile(function, _nrt=False, forceinline=True)
-
-
-def inlined_part(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile into its caller, without the part that Python would call, which takes a third."""
-    return _compile(function, _nrt=False, forceinline=True, no_cpython_wrapper=True)
 
 
 _ROW = types.Array(types.float64, 1, "C")

@@ -27,7 +27,6 @@ from partita.kernels.gibbs.primitives import (
     gamma,
     log,
     normal,
-    step,
 )
 
 
@@ -115,7 +114,7 @@ def log_predictive(x: Floats, k: Index, block: Block, out: Floats) -> None:
         out[j] += cache[0, j] - cache[1, j] * log(1.0 + cache[3, j] * work[d, j])
 
 
-@step
+@inner_kernel
 def log_marginal(n: float, block: Block, j: Index) -> float:
     """Log density of all items of cluster j together; needs a refreshed cache."""
     exponent = 0.5 * (block.hyper[1] + n)
