@@ -59,6 +59,7 @@ def refuse(text, forbidden=FORBIDDEN):
 
 
 def test_the_screen_and_the_sentence(summary):
+    assert summary.to_dict()["kind"] == "ensemble"
     refuse(summary.sentence)
     assert summary.sentence.startswith("95% of the runs lie within ")
     assert str(summary).startswith("Estimate from 60 runs of 12 items: 3 clusters")
@@ -99,16 +100,6 @@ def test_for_a_paper(summary, posterior):
     assert "Vehtari" not in summary.methods
     assert "posterior" in posterior.methods
     assert "Vehtari" in posterior.methods
-
-
-def test_a_saved_summary_is_still_one_of_an_ensemble(summary, tmp_path):
-    summary.save(tmp_path / "s.npz")
-    again = pt.Summary.load(tmp_path / "s.npz")
-    assert again.draws.kind == "ensemble"
-    assert str(again) == str(summary)
-    for part in ("estimate", "curve", "counts", "items", "diagnostics"):
-        assert getattr(again, part).kind == "ensemble"
-    assert summary.to_dict()["kind"] == "ensemble"
 
 
 def page_texts(text):
@@ -248,23 +239,8 @@ def test_what_is_not_tilted():
         pt.Draws.concat([TILTED, DRAWS])
 
 
-@pytest.mark.parametrize("suffix", ["csv", "npz", "parquet", "nc", "rds"])
-def test_files_keep_it(suffix, tmp_path):
-    needed = {"parquet": "pyarrow", "nc": "h5netcdf", "rds": "rdata"}
-    if suffix in needed:
-        pytest.importorskip(needed[suffix])
-    path = tmp_path / f"draws.{suffix}"
-    pt.write_draws(TILTED, path)
-    again = pt.read_draws(path)
-    assert again.kind == "tilted"
-    assert again.n_items == 12
-    np.testing.assert_allclose(again.weights, TILTED.weights)
-
-
-def test_every_sentence_changes(tmp_path):
+def test_every_sentence_changes():
     summary = pt.summarize(TILTED, path=True, progress=False)
-    again = summary.save(tmp_path / "s.npz") or pt.Summary.load(tmp_path / "s.npz")
-    assert str(again) == str(summary)
     assert summary.sentence.startswith("Draws with 9")
     assert "% of the tilted weight lie within" in summary.sentence
     head = f"tilted (not the posterior; effectively {TILTED.n_effective:.0f})"

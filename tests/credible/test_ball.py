@@ -75,37 +75,6 @@ def test_another_probability_needs_no_new_distances(case, metric):
     assert again.bounds == direct.bounds
 
 
-@settings(deadline=None)
-@given(CASES, st.permutations(range(12)))
-def test_the_order_of_the_draws_does_not_matter(case, order):
-    rows, weights, center = case
-    shuffled = [i for i in order if i < len(rows)]
-    ball = pt.credible_ball(pt.Draws(rows, weights=weights), center, prob=0.5)
-    other = pt.credible_ball(
-        pt.Draws(
-            [rows[i] for i in shuffled],
-            weights=None if weights is None else [weights[i] for i in shuffled],
-        ),
-        center,
-        prob=0.5,
-    )
-    assert other.radius == pytest.approx(ball.radius, abs=1e-12)
-    for name in ball.bounds:
-        assert as_dict(ball.bounds[name]) == pytest.approx(as_dict(other.bounds[name]))
-
-
-def test_merged_draws_have_the_same_ball():
-    rng = np.random.default_rng(1)
-    draws = pt.Draws(rng.integers(0, 2, (500, 5)))
-    for prob in (0.3, 0.5, 0.95):
-        all_draws = pt.credible_ball(draws, draws.labels[0], prob=prob)
-        merged = pt.credible_ball(draws.unique(), draws.labels[0], prob=prob)
-        assert merged.radius == all_draws.radius
-        assert merged.coverage == pytest.approx(all_draws.coverage, abs=1e-12)
-        for name, bound in all_draws.bounds.items():
-            assert as_dict(merged.bounds[name]) == pytest.approx(as_dict(bound))
-
-
 # ------------------------------------------------------------------ the supplement's example
 
 

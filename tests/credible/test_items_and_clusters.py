@@ -95,21 +95,6 @@ def test_an_item_that_never_leaves_companions_found_in_every_draw_has_probabilit
     assert not sure.placement[:, -1].any()
 
 
-def test_a_loose_cluster_does_not_lower_the_probability_of_items_that_never_move():
-    # Item 5 alone moves; by similarity the others would not be certain.
-    draws = [[0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 0], [0, 0, 0, 1, 1, 2]]
-    items = pt.item_uncertainty(draws, [0, 0, 0, 1, 1, 1])
-    np.testing.assert_allclose(items.probability, [1, 1, 1, 1, 1, 1 / 3])
-    np.testing.assert_allclose(items.placement[5], [1 / 3, 1 / 3, 1 / 3])
-    assert (items.similarity_share.max(axis=1)[:3] < 1).any()
-
-
-def test_one_estimated_cluster_does_not_make_every_item_certain():
-    items = pt.item_uncertainty([[0, 0, 0, 1], [0, 0, 1, 1], [0, 0, 0, 0]], [0, 0, 0, 0])
-    np.testing.assert_allclose(items.probability, [1, 1, 2 / 3, 1 / 3])
-    assert (items.similarity_share == 1.0).all()
-
-
 @settings(deadline=None)
 @given(CASES)
 def test_contributions_sum_to_the_expected_vi(case):
@@ -166,15 +151,6 @@ def test_a_cluster_that_comes_back():
     assert clusters.unchanged.tolist() == [0.5, 0.5]
     assert clusters.similar.tolist() == [0.75, 0.5]  # 4 of 5 items overlap by exactly 0.8
     assert clusters.jaccard == 0.8
-
-
-def test_an_item_never_together_with_any_other():
-    items = pt.item_uncertainty([[0, 1, 1], [0, 1, 1]], [0, 0, 0])
-    assert items.similarity_share[:, 0].tolist() == [0.0, 1.0, 1.0]
-    assert items.probability.tolist() == [0.0, 1.0, 1.0]
-    assert items.placement[0].tolist() == [0.0, 1.0]
-    assert [items.best[0], items.second[0], items.other[0]] == [-1, -1, -1]
-    assert items.order[0] == 0
 
 
 # --------------------------------------------------------- aligned draws, against all assignments

@@ -77,9 +77,3 @@ def test_neighbours_are_lazy():
     first = next(pt.lattice.covered_by(np.zeros(300, int)))
     assert pt.cluster_sizes(first).tolist() == [1, 299]
     assert len(list(islice(pt.lattice.covers(np.arange(300)), 3))) == 3
-
-
-def test_closest_neighbours_of_the_extremes():
-    assert list(pt.lattice.closest_neighbours([0])) == []
-    assert [c.tolist() for c in pt.lattice.closest_neighbours([0, 1])] == [[0, 0]]
-    assert [c.tolist() for c in pt.lattice.closest_neighbours([0, 0])] == [[0, 1]]

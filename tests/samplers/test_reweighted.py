@@ -132,6 +132,7 @@ def test_laws():
     # What is kept of the record, and when it is lost.
     assert pickle.loads(pickle.dumps(there)).reweighting.prior == there.reweighting.prior
     assert there[:50].reweighting is None
+    assert "reweighted" in pt.summarize(there, path=False).methods
     assert "reweighted to PitmanYor" in repr(there)
     assert "effective" in repr(there.reweighting)
 
@@ -200,16 +201,6 @@ def test_error_of_the_evidence_covers_repetitions():
     ratio, error = np.array(found).T
     assert np.median(error) == pytest.approx(ratio.std(), rel=0.2)
     assert abs(ratio.mean() - (posterior(HALF)[1] - evidence)) < 0.02
-
-
-def test_reweighted_draws_flow_on_and_are_stored(tmp_path):
-    found = DRAWN.reweighted(prior=HALF, from_prior=ONE)
-    summary = pt.summarize(found, rng=0, path=False)
-    assert "reweighted" in summary.methods
-    summary.save(tmp_path / "s.npz")
-    stored = pt.Summary.load(tmp_path / "s.npz").draws
-    assert stored == found
-    assert stored.reweighting.prior == repr(HALF)
 
 
 @pytest.mark.parametrize("size", [60, 500, 4_000])

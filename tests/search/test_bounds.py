@@ -61,15 +61,6 @@ def test_the_matching_bound_holds_whatever_the_potentials(potential):
     assert 0.0 < value <= minimum + 1e-12
 
 
-def test_one_heavy_draw_faces_all_others():
-    # Two thirds of the mass on one partition: it is the optimum, and the bound must see it.
-    labels = [[0, 0, 1, 1, 2], [0, 1, 1, 2, 2], [0, 0, 0, 1, 1], [0, 1, 2, 3, 4]]
-    draws = pt.Draws(labels, weights=[6, 1, 1, 1])
-    best = pt.estimate(draws, method="sweep")
-    assert np.array_equal(best.labels, labels[0])
-    assert best.is_proven_optimal
-
-
 def steep(name: str) -> pt.Draws:
     """Sixty to two hundred draws of twelve items, with weights of the name."""
     n_draws = {"halves": 60, "sevenths": 200, "log-normal": 150, "beyond int64": 70}[name]

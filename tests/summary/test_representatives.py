@@ -31,16 +31,6 @@ def test_they_are_named(summary):
     assert "representatives(draws)" in text
 
 
-def test_they_are_stored(summary, tmp_path):
-    summary.save(tmp_path / "summary.npz")
-    again = pt.Summary.load(tmp_path / "summary.npz")
-    assert again.representatives is not None
-    np.testing.assert_array_equal(again.representatives.labels, summary.representatives.labels)
-    assert again.representatives.draws is again.draws
-    assert str(again.representatives) == str(summary.representatives)
-    assert summary.to_dict()["representatives"]["weights"] == pytest.approx([0.75, 0.25])
-
-
 def test_chains_that_agree_have_none():
     labels = np.random.default_rng(1).integers(0, 2, (400, 6))
     found = pt.summarize(pt.Draws(labels, chain=np.repeat([0, 1], 200)))

@@ -3,59 +3,56 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields, is_dataclass
 
 import numpy as np
 import pytest
 
 import partita as pt
+from clusters import assert_same
 from loss_instances import OWN
 from partita.errors import FileFormatError, NotSupportedError
 from partita.losses import homes
 
 rng = np.random.default_rng(4)
 LABELS = rng.integers(0, 3, (60, 9))
+MODES = np.repeat([[0, 0, 0, 1, 1, 1, 2, 2, 2], [0, 1, 2] * 3], 30, axis=0)
+CHAIN = np.repeat(["a", "b"], 30)
+ONE = pt.DirichletProcess(1.0)
 CASES = {
-    "chains": pt.Draws(LABELS, chain=np.repeat(["a", "b"], 30), item_names=list("abcdefghi")),
+    "chains": pt.Draws(LABELS, chain=CHAIN, item_names=list("abcdefghi")),
     "weights": pt.Draws(LABELS, weights=rng.random(60) + 0.1),
     "one draw": pt.Draws(LABELS[:1]),
+    "chains in two modes": pt.Draws(MODES, chain=CHAIN),
+    "an ensemble": pt.Draws(LABELS, kind="ensemble"),
+    "tilted": pt.Draws(LABELS).reweighted("entropy", 1.0),
+    "another prior": pt.Draws(LABELS).reweighted(prior=ONE, from_prior=ONE),
 }
 
 
-@pytest.fixture(scope="module", params=CASES)
-def pair(request, tmp_path_factory):
-    path = tmp_path_factory.mktemp("summary") / "file with any name"
-    summary = pt.summarize(CASES[request.param], data=rng.normal(size=(9, 2)), loss="nvi")
+def saved(case, place):
+    path = place / "file with any name"
+    data = rng.normal(size=(9, 2))
+    summary = pt.summarize(CASES[case], data=data, loss="nvi" if case == "chains" else "vi")
     summary.save(path)
     return summary, pt.Summary.load(path), path
 
 
-def assert_same(a, b, where="summary"):
-    assert type(a) is type(b) or isinstance(a, dict), where
-    if isinstance(a, np.ndarray):
-        assert a.dtype == b.dtype, where
-        assert a.shape == b.shape, where
-        assert a.tobytes() == b.tobytes(), where
-    elif isinstance(a, pt.Draws):
-        for name in ("labels", "n_clusters", "weights", "chain", "item_names"):
-            assert_same(getattr(a, name), getattr(b, name), f"{where}.{name}")
-    elif is_dataclass(a):
-        for field in fields(a):
-            assert_same(getattr(a, field.name), getattr(b, field.name), f"{where}.{field.name}")
-    elif isinstance(a, tuple):
-        assert len(a) == len(b), where
-        for entry, other in zip(a, b, strict=True):
-            assert_same(entry, other, where)
-    elif isinstance(a, float):
-        assert np.float64(a).tobytes() == np.float64(b).tobytes(), where
-    else:
-        assert a == b, where
+@pytest.fixture(scope="module", params=CASES)
+def pair(request, tmp_path_factory):
+    return saved(request.param, tmp_path_factory.mktemp("summary"))
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    return saved("chains", tmp_path_factory.mktemp("summary"))[2]
 
 
 def test_every_bit_comes_back(pair):
     summary, loaded, _ = pair
     assert_same(summary, loaded)
+    assert repr(loaded.draws.reweighting) == repr(summary.draws.reweighting)
     assert str(loaded) == str(summary)
+    assert loaded.details() == summary.details()
     assert loaded.to_json() == summary.to_json()
 
 
@@ -79,8 +76,7 @@ def test_the_file_holds_plain_arrays_only_and_depends_on_nothing_else(pair, tmp_
 # ------------------------------------------------------------------ damaged and foreign files
 
 
-def test_files_that_are_no_summary(pair, tmp_path):
-    _, _, path = pair
+def test_files_that_are_no_summary(path, tmp_path):
     content = path.read_bytes()
     other = tmp_path / "other.npz"
     np.savez(other, labels=LABELS)
@@ -107,19 +103,19 @@ def rewritten(path, out, change):
     return out
 
 
-def test_a_newer_format_is_named(pair, tmp_path):
-    path = rewritten(pair[2], tmp_path / "new", lambda tree: tree.update(version=99))
+def test_a_newer_format_is_named(path, tmp_path):
+    new = rewritten(path, tmp_path / "new", lambda tree: tree.update(version=99))
     with pytest.raises(FileFormatError, match="version 99"):
-        pt.Summary.load(path)
+        pt.Summary.load(new)
 
 
 @pytest.mark.parametrize(
     "part", ["os:system", "partita.errors:PartitaError", "partita.nothing:Here", "subprocess:Popen"]
 )
-def test_a_file_cannot_ask_for_anything_but_parts_of_a_summary(pair, tmp_path, part):
-    path = rewritten(pair[2], tmp_path / "bad", lambda tree: tree["summary"].update(part=part))
+def test_a_file_cannot_ask_for_anything_but_parts_of_a_summary(path, tmp_path, part):
+    bad = rewritten(path, tmp_path / "bad", lambda tree: tree["summary"].update(part=part))
     with pytest.raises(FileFormatError, match="damaged"):
-        pt.Summary.load(path)
+        pt.Summary.load(bad)
 
 
 def forged(path, target, **changes):
@@ -163,9 +159,9 @@ def too_large(labels):
         {"center": lambda a: a - 5},
     ],
 )
-def test_arrays_read_back_are_checked(pair, tmp_path, changes):
+def test_arrays_read_back_are_checked(path, tmp_path, changes):
     with pytest.raises(FileFormatError, match="damaged"):
-        pt.Summary.load(forged(pair[2], tmp_path / "forged.npz", **changes))
+        pt.Summary.load(forged(path, tmp_path / "forged.npz", **changes))
 
 
 # ------------------------------------------------------------------ losses
