@@ -126,13 +126,11 @@ def test_eigenvalues_prove_no_more_than_the_best_split():
 @pytest.mark.parametrize(
     ("n_items", "most"), [(7, 3), (7, 7), (40, 3), (40, 15), (40, 40), (128, 4), (129, 4), (300, 9)]
 )
-def test_distances_among_are_the_pairwise_ones(loss, n_items, most, monkeypatch):
-    """To the last bit: few clusters as bits, more in tables, many walked; masks only of few."""
+def test_distances_among_are_the_pairwise_ones(loss, n_items, most):
+    """To the last bit: few clusters in tables, many walked."""
     draws = pt.Draws(np.random.default_rng(0).integers(0, most, (9, n_items)))
     expected = pt.pairwise_distances(draws, loss=loss)
     block = block_of(draws, slice(0, 9))
-    np.testing.assert_array_equal(distances_within(block, loss), expected)
-    monkeypatch.setattr("partita.kernels.contingency.MASK_BYTES", 0)
     np.testing.assert_array_equal(distances_within(block, loss), expected)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 import pytest
 
 import partita as pt
 from partita._resources import Clock
-from partita.kernels.bounds import farthest_assignments, farthest_transport
+from partita.kernels.bounds import farthest_transport
 from partita.kernels.contingency import distances_in_blocks
 from partita.search.bounds import EFFORTS, lower_bound
 from partita.search.bounds.matching import matching_bound
@@ -39,26 +40,10 @@ def test_the_matching_bound_holds_for_eight_items_and_many_posteriors(loss):
     for seed in range(3):
         draws = random_posterior(8, 30, seed, weighted=seed == 2).unique()
         minimum = all_losses(draws, loss)[1].min()
-        centre = loss.distances(draws.rows(0, 1)[0], draws)
         for block in (2, 5, 64):
-            for passes in (1, 3):
-                rng = np.random.default_rng(seed)
-                value = matching_bound(
-                    draws, loss, centre, block=block, passes=passes, whole=block, rng=rng, n_jobs=1
-                )
-                assert 0.0 <= value <= minimum + 1e-12
-
-
-@pytest.mark.parametrize("potential", ["a draw", "far too high"])
-def test_the_matching_bound_holds_whatever_the_potentials(potential):
-    draws = random_posterior(7, 25, 1).unique()
-    minimum = all_losses(draws, pt.VI())[1].min()
-    centre = pt.VI().distances(draws.rows(3, 4)[0], draws)
-    if potential == "far too high":
-        centre = centre + 10.0
-    rng = np.random.default_rng(0)
-    value = matching_bound(draws, pt.VI(), centre, block=8, passes=2, whole=8, rng=rng)
-    assert 0.0 < value <= minimum + 1e-12
+            rng = np.random.default_rng(seed)
+            value = matching_bound(draws, loss, block=block, whole=block, rng=rng, n_jobs=1)
+            assert 0.0 <= value <= minimum + 1e-12
 
 
 def steep(name: str) -> pt.Draws:
@@ -138,14 +123,11 @@ def test_unequal_weights_are_proven_as_well_as_the_best_matching_of_all_draws():
     meets = np.zeros((draws.n_draws, first.size))
     meets[first, np.arange(first.size)] = meets[second, np.arange(first.size)] = 1.0
     best = -linprog(-far[first, second], A_ub=meets, b_ub=draws.weights).fun
-    centre = pt.VI().distances(draws.rows(0, 1)[0], draws)
     for whole, share in ((48, 0.99), (256, 1 - 1e-9)):
         value = matching_bound(
             draws,
             pt.VI(),
-            centre,
             block=16,
-            passes=1,
             whole=whole,
             rng=np.random.default_rng(0),
         )
@@ -171,21 +153,15 @@ def test_the_transport_is_the_best_one():
             assert (flow * far).sum() == pytest.approx(-best.fun, rel=1e-8)
 
 
-def test_the_assignment_is_the_best_one():
-    from scipy.optimize import linear_sum_assignment
-
+@pytest.mark.parametrize("loss", METRICS, ids=repr)
+def test_draws_of_equal_mass_are_proven_by_the_best_of_all_permutations(loss):
+    draws = random_posterior(6, 7, 3)
+    draws = pt.Draws(np.unique(draws.labels, axis=0))
+    far, n = pt.pairwise_distances(draws, loss=loss), draws.n_draws
+    best = max(far[np.arange(n), list(order)].sum() for order in permutations(range(n)))
     rng = np.random.default_rng(0)
-    for n in (1, 2, 3, 7, 20, 61):
-        points = rng.normal(size=(n, 3))
-        far = np.abs(points[:, None] - points[None]).sum(axis=2)
-        edges = np.array([0, n, 2 * n])  # the same block twice
-        reach = np.abs(points).sum(axis=1)
-        ours, found = farthest_assignments(np.stack([far, far]), edges, np.tile(reach, 2))
-        assert sorted(ours) == list(range(2 * n))
-        assert np.array_equal(ours[:n] + n, ours[n:])
-        assert np.array_equal(found[:n], far[np.arange(n), ours[:n]])
-        rows, columns = linear_sum_assignment(-far)
-        assert found[:n].sum() == pytest.approx(far[rows, columns].sum())
+    value = matching_bound(draws, loss, block=n, whole=n, rng=rng)
+    assert value == pytest.approx(0.5 * best / n)
 
 
 @pytest.mark.parametrize("loss", METRICS, ids=repr)

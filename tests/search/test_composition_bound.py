@@ -75,25 +75,20 @@ def test_costs_of_compositions_are_below_the_costs_of_their_sets(a):
         draws = posterior(seed + 100)
         n = draws.n_items
         labels = pt.canonical(draws.labels[0]).astype(np.int32)
-        tables = _overlaps(draws, labels, 1, Clock(None))
+        tables, _ = _overlaps(draws, labels, 1, Clock(None))
         boxes = first_box(tables.bounds)
         # Prices so high that every composition gains: all of them are returned.
         everything = gaining_compositions(
             np.full(n, 100.0),
             2 - a,
             0.0,
-            tables.order,
-            tables.bounds,
-            tables.start,
-            tables.mass,
-            tables.logs,
-            tables.tops,
-            *boxes,
+            tables,
+            boxes,
             10**6,
             10**4,
         )
         taken, costs, _ = everything
-        assert boxes[2][0] == 0
+        assert boxes.left[0] == 0
         cost_at = {tuple(c): h for c, h in zip(taken.tolist(), costs, strict=True)}
         assert len(cost_at) == np.prod(np.bincount(labels) + 1) - 1
         for code in range(1, 2**n):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -25,7 +24,7 @@ from partita.features.draws import (
 from partita.kernels.arrays import Bools, Floats, Ints, UInt64s
 from partita.losses.builtin import FARO, writable
 from partita.losses.evaluate import loss_for
-from partita.search.bounds.matching import deal_by_mass, equal_copies
+from partita.search.bounds.matching import equal_copies, matching_bound
 from partita.search.result import Estimate, SearchReport, Start, is_proven
 from partita.search.task import (
     Options,
@@ -522,13 +521,20 @@ def lower_bound(
         return heavy
     # a·A + (2 − a)·B is at least min(a, 2 − a) times the metric A + B, and for pairs no more.
     factor, metric = min(loss.a, 2.0 - loss.a), FARO()
-    to_estimate = metric.distances(best, draws, task.options.n_jobs)
     proven = 0.0
     for effort in ("fast", "tight")[: 2 if bound == "tight" else 1]:
         if proven and task.clock.is_up():
             break
-        found = factor * _matching(draws, metric, to_estimate, effort, task)
-        proven = max(proven, _next_value(found, draws, loss))
+        block = _block(draws, PAIR_WORK[effort])
+        found = matching_bound(
+            *(draws, metric),
+            block=block,
+            whole=block,
+            rng=np.random.default_rng(0),
+            n_jobs=task.options.n_jobs,
+            is_up=task.clock.is_up,
+        )
+        proven = max(proven, _next_value(factor * found, draws, loss))
         if is_proven(value, proven, loss):
             return proven
     if bound == "tight":
@@ -562,50 +568,6 @@ def _block(draws: FeatureDraws, work: float) -> int:
     k = float(draws.n_features.mean()) + 1.0
     pair = k * k * (3.0 * draws.columns.shape[1] + 2.0 * k) + 1_000.0
     return int(np.clip(work / (draws.n_draws * pair), SMALLEST, LARGEST))
-
-
-def _matching(
-    draws: FeatureDraws, metric: FARO, to_estimate: Floats, effort: str, task: Task
-) -> float:
-    """Half of the mean distance between draws that are matched to be far apart."""
-    mass = draws.probabilities
-    block = _block(draws, PAIR_WORK[effort])
-    copies = equal_copies(mass)
-    if copies is None:
-        order = np.argsort(-mass, kind="stable")
-        dealt, shares, edges = deal_by_mass(mass, order, block)
-        blocks = [(dealt[a:b], shares[a:b]) for a, b in pairwise(edges.tolist())]
-        return sum(_transported(draws, metric, to_estimate, *part, task) for part in blocks)
-    atoms = np.repeat(np.arange(mass.size), copies)
-    np.random.default_rng(0).shuffle(atoms)
-    each = float((mass / copies).min())
-    n_blocks = -(-atoms.size // block)
-    total = sum(_permuted(draws, metric, part, task) for part in np.array_split(atoms, n_blocks))
-    return 0.5 * each * total
-
-
-def _permuted(draws: FeatureDraws, metric: FARO, atoms: Ints, task: Task) -> float:
-    """The largest sum of distances of draws of equal mass to their partners."""
-    from scipy.optimize import linear_sum_assignment
-
-    if task.clock.is_up():
-        return 0.0
-    rows, place = np.unique(atoms, return_inverse=True)
-    far = metric.among(draws.part(rows), task.options.n_jobs)[np.ix_(place, place)]
-    return float(far[linear_sum_assignment(far, maximize=True)].sum())
-
-
-def _transported(
-    draws: FeatureDraws, metric: FARO, to_estimate: Floats, atoms: Ints, mass: Floats, task: Task
-) -> float:
-    """The same where masses differ."""
-    from partita.kernels.bounds import farthest_transport
-
-    if task.clock.is_up():
-        return 0.0
-    far = metric.among(draws.part(atoms), task.options.n_jobs)
-    flow = farthest_transport(far, mass, to_estimate[atoms])
-    return 0.5 * float((flow * far).sum())
 
 
 # ------------------------------------------------------------------ set packing

@@ -3,116 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from partita.kernels._jit import array_kernel, inner_kernel, kernel, part_of_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints, writable
-from partita.kernels.contingency import Form, distances_in_blocks
-
-
-@inner_kernel
-def match_tight(far: Floats, n: int, u: Floats, v: Floats, column_of: Ints, row_of: Ints) -> None:
-    """Lower the potentials until every row is tight somewhere, and match the rows that can be."""
-    for j in range(n):
-        least = np.inf
-        for i in range(n):
-            least = min(least, u[i] + v[j] - far[i, j])
-        v[j] -= least
-    for i in range(n):
-        best = 0
-        least = np.inf
-        for j in range(n):
-            reduced = u[i] + v[j] - far[i, j]
-            if reduced < least:
-                least, best = reduced, j
-        u[i] -= least
-        if row_of[best] < 0:
-            row_of[best], column_of[i] = i, best
-
-
-@kernel
-def _fill_assignments(
-    fars: Floats,
-    edges: Ints,
-    potential: Floats,
-    floats: Floats,
-    ints: Ints,
-    partner: Ints,
-    reach: Floats,
-) -> None:
-    u, v, cost = floats[0], floats[1], floats[2]
-    row_of, path, visited, rows_seen = ints[0], ints[1], ints[2], ints[3]
-    column_of = ints[4]
-    for b in range(edges.size - 1):
-        first, n = edges[b], edges[b + 1] - edges[b]
-        far = fars[b]
-        for i in range(n):
-            u[i] = v[i] = potential[first + i]
-            column_of[i] = row_of[i] = -1
-        match_tight(far, n, u, v, column_of, row_of)
-        for start in range(n):
-            if column_of[start] >= 0:
-                continue
-            for j in range(n):
-                cost[j] = np.inf
-                visited[j] = 0
-            n_seen = 0
-            row = start
-            lowest = 0.0
-            sink = -1
-            while sink < 0:
-                rows_seen[n_seen] = row
-                n_seen += 1
-                best = -1
-                best_cost = np.inf
-                for j in range(n):
-                    if visited[j] == 1:
-                        continue
-                    reduced = lowest + (u[row] + v[j] - far[row, j])
-                    if reduced < cost[j]:
-                        cost[j] = reduced
-                        path[j] = row
-                    if cost[j] < best_cost or (cost[j] == best_cost and row_of[j] < 0):
-                        best_cost = cost[j]
-                        best = j
-                lowest = best_cost
-                visited[best] = 1
-                if row_of[best] < 0:
-                    sink = best
-                else:
-                    row = row_of[best]
-            for p in range(n_seen):
-                i = rows_seen[p]
-                back = 0.0 if i == start else cost[column_of[i]]
-                u[i] -= lowest - back
-            for j in range(n):
-                if visited[j] == 1:
-                    v[j] += lowest - cost[j]
-            while True:
-                row = path[sink]
-                row_of[sink] = row
-                column_of[row], sink = sink, column_of[row]
-                if row == start:
-                    break
-        for i in range(n):
-            partner[first + i] = first + column_of[i]
-            reach[first + i] = far[i, column_of[i]]
-
-
-def farthest_assignments(fars: Floats, edges: Ints, potential: Floats) -> tuple[Ints, Floats]:
-    """The permutation σ that maximises Σ far[i, σ(i)] in each block, by shortest augmenting paths.
-
-    Returned are the partner of each row, and the distance to it. ``potential``
-    must satisfy potential[i] + potential[j] ≥ far[i, j]; the closer it is to
-    equality, the fewer steps are needed. Distances to any common partition do,
-    by the triangle inequality.
-    """
-    size = fars.shape[1]
-    partner, reach = np.empty(potential.size, np.int64), np.empty(potential.size)
-    floats, ints = np.empty((3, size)), np.empty((5, size), np.int64)
-    _fill_assignments(fars, edges, potential, floats, ints, partner, reach)
-    return partner, reach
 
 
 @part_of_kernel
@@ -218,17 +114,6 @@ def farthest_transport(far: Floats, mass: Floats, potential: Floats) -> Floats:
                 if flow[column, row] <= least:  # crumbs would be moved about for ever
                     flow[column, row] = 0.0
     return flow
-
-
-def match_blocks(
-    rows: Int32s, clusters: Ints, edges: Ints, terms: Floats, form: Form, potential: Floats
-) -> tuple[Ints, Floats]:
-    """The farthest partner of each draw within its block, and the distance to it.
-
-    Block b holds the rows edges[b] … edges[b + 1] − 1.
-    """
-    fars = distances_in_blocks(rows, clusters, edges, terms, form)
-    return farthest_assignments(fars, edges, potential)
 
 
 REFERENCES = 3
@@ -398,22 +283,44 @@ def _add_overlaps(
                 shared[line, 1, j] = shared[line, 0, j]
 
 
+class Overlaps(NamedTuple):
+    """What items have in common with their clusters in the draws, by cluster of an estimate.
+
+    An item has a line for each cluster that it stands with in some draw. ``shared`` of a line says
+    with which items it is, ``tops`` sums the largest of these in each cluster.
+    """
+
+    order: Ints  # (n_items,): items by cluster
+    bounds: Ints  # (n_sides + 1,): where each cluster begins among them
+    start: Ints  # (n_items + 1,): where the lines of each item begin
+    mass: Floats  # (lines,)
+    logs: Floats  # (lines, references)
+    tops: Floats  # (lines, references, n_items + n_sides)
+
+
+class Boxes(NamedTuple):
+    """Boxes still to be searched: from fewest to most items of each cluster, and in all, last."""
+
+    low: Ints
+    high: Ints
+    left: Ints  # (1,): how many
+
+
 @inner_kernel
-def most_shared(
-    i: int, taken: Ints, offset: Ints, start: Ints, mass: Floats, logs: Floats, tops: Floats
-) -> float:
+def most_shared(i: int, taken: Ints, offset: Ints, tables: Overlaps) -> float:
     """A bound of E log |C ∩ M_i| over the sets that take ``taken`` items of each cluster."""
     total = 0.0
     plain = 0.0
-    for line in range(start[i], start[i + 1]):
+    for line in range(tables.start[i], tables.start[i + 1]):
         lowest = np.inf
+        mass = tables.mass[line]
         for ref in range(REFERENCES):
             together = 0.0
             for k in range(taken.size):
-                together += tops[line, ref, offset[k] + taken[k]]
+                together += tables.tops[line, ref, offset[k] + taken[k]]
             if ref == REFERENCES - 1:
                 plain += together
-            value = logs[line, ref] + mass[line] * math.log2(together / mass[line])
+            value = tables.logs[line, ref] + mass * math.log2(together / mass)
             lowest = min(lowest, value)
         total += lowest
     return min(total, math.log2(plain))
@@ -423,15 +330,8 @@ def gaining_compositions(
     prices: Floats,
     size_price: float,
     per_item: float,
-    order: Ints,
-    bounds: Ints,
-    start: Ints,
-    mass: Floats,
-    logs: Floats,
-    tops: Floats,
-    low: Ints,
-    high: Ints,
-    n_boxes: Ints,
+    tables: Overlaps,
+    boxes: Boxes,
     most_nodes: int,
     most_found: int,
 ) -> tuple[Ints, Floats, int]:
@@ -440,16 +340,15 @@ def gaining_compositions(
     An item of a set of s items costs at least size_price · log s − 2 · most_shared, which depends
     on the composition alone: how many items the set takes of each cluster. Returned are the
     compositions, shape (n_found, n_sides), and the costs of all items in each, shape
-    (n_found, n_items), infinite where no item is taken. ``low``, ``high`` and ``n_boxes`` hold the
-    boxes still to be searched, the number of items taken in all last: a search goes on where it
-    ended. Where none is left and none was returned, Σ (prices − per_item) ≤ Σ costs for every set.
+    (n_found, n_items), infinite where no item is taken. A search goes on with the boxes that the
+    last one has left. Where there are none and nothing was returned,
+    Σ (prices − per_item) ≤ Σ costs for every set.
     """
-    n_sides, n = bounds.size - 1, order.size
+    n_sides, n = tables.bounds.size - 1, tables.order.size
     found, cost = np.zeros((most_found, n_sides), np.int64), np.full((most_found, n), np.inf)
+    offset, work = tables.bounds[:-1] + np.arange(n_sides), np.empty((3, n))
     n_found, nodes = _search_boxes(
-        *(prices, size_price, per_item, order, bounds, start, mass, logs, tops),
-        *(low, high, n_boxes, most_nodes, bounds[:-1] + np.arange(n_sides), np.empty((3, n))),
-        *(found, cost),
+        prices, size_price, per_item, tables, boxes, most_nodes, offset, work, found, cost
     )
     return found[:n_found], cost[:n_found], nodes
 
@@ -459,25 +358,19 @@ def _search_boxes(
     prices: Floats,
     size_price: float,
     per_item: float,
-    order: Ints,
-    bounds: Ints,
-    start: Ints,
-    mass: Floats,
-    logs: Floats,
-    tops: Floats,
-    low: Ints,
-    high: Ints,
-    n_boxes: Ints,
+    tables: Overlaps,
+    boxes: Boxes,
     most_nodes: int,
     offset: Ints,
     work: Floats,
     found: Ints,
     cost: Floats,
 ) -> tuple[int, int]:
+    order, bounds, low, high = tables.order, tables.bounds, boxes.low, boxes.high
     n_sides = bounds.size - 1
     most_found = found.shape[0]
     values, ranked, gain = work[0], work[1], work[2]
-    depth = n_boxes[0]
+    depth = boxes.left[0]
     n_found = 0
     nodes = 0
     while depth > 0 and nodes < most_nodes and n_found < most_found:
@@ -504,7 +397,7 @@ def _search_boxes(
             here = values[bounds[k] : bounds[k + 1]]
             for z in range(bounds[k], bounds[k + 1]):
                 i = order[z]
-                shared = most_shared(i, most[:n_sides], offset, start, mass, logs, tops)
+                shared = most_shared(i, most[:n_sides], offset, tables)
                 values[z] = prices[i] - size_cost + 2.0 * shared
             best = ranked[: here.size]
             for z in range(here.size):
@@ -538,18 +431,18 @@ def _search_boxes(
         high[depth, split] = middle
         low[depth + 1, split] = middle + 1
         depth += 2
-    n_boxes[0] = depth
+    boxes.left[0] = depth
     return n_found, nodes
 
 
-def first_box(bounds: Ints) -> tuple[Ints, Ints, Ints]:
+def first_box(bounds: Ints) -> Boxes:
     """Boxes to be searched, of which the only one holds every set."""
     n, n_sides = int(bounds[-1]), bounds.size - 1
     low = np.zeros((64 + 2 * n, n_sides + 1), np.int64)
     high = low.copy()
     low[0, n_sides], high[0, n_sides] = 1, n
     high[0, :n_sides] = np.diff(bounds)
-    return low, high, np.ones(1, np.int64)
+    return Boxes(low, high, np.ones(1, np.int64))
 
 
 @array_kernel

@@ -6,43 +6,23 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 import numpy as np
-from numba import types
 from numba.core.registry import CPUDispatcher
-from numba.extending import intrinsic, overload
 
 from partita.kernels._jit import kernel, part_of_kernel, supplied_by_type
-from partita.kernels.arrays import Floats, Int32s, Ints, UInt64s, writable
-
-WORD = 64
-"""Bits of a word."""
+from partita.kernels.arrays import Floats, Int32s, Ints, writable
 
 
-def count_bits(word: np.uint64) -> np.uint64:
-    """How many bits of a word are set; in kernels by the processor's own instruction."""
-    return np.uint64(int(word).bit_count())
-
-
-@intrinsic
-def _processors_count(typing: Any, word: Any) -> Any:
-    del typing, word
-
-    def count(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        del context, signature
-        return builder.ctpop(arguments[0])
-
-    return types.uint64(types.uint64), count
-
-
-@overload(
-    count_bits, strict=False, jit_options={"no_cfunc_wrapper": True, "no_cpython_wrapper": True}
-)
-def _count_bits(word: Any) -> Callable[[Any], Any]:
-    del word
-    return lambda word: _processors_count(word)
+@part_of_kernel
+def count_bits(word: Any) -> Any:
+    """How many bits of a word are set. Compilers know these steps as one of the processor's."""
+    x = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 Form = Any
@@ -151,27 +131,6 @@ def _sums_of_row(
 
 
 @kernel
-def _fill_distances(
-    estimate: Int32s,
-    sizes: Ints,
-    order: Int32s,
-    rows: Int32s,
-    k_rows: Ints,
-    terms: Floats,
-    form: Form,
-    table: Int32s,
-    count: Int32s,
-    out: Floats,
-) -> None:
-    own = 0.0
-    for k in range(sizes.size):
-        own += terms[sizes[k]]
-    for r in range(rows.shape[0]):
-        joint, truth = _sums_of_row(estimate, sizes, order, rows, r, k_rows[r], terms, table, count)
-        out[r] = combine(form, joint, own, truth)
-
-
-@kernel
 def _fill_sums(
     estimate: Int32s,
     sizes: Ints,
@@ -190,12 +149,18 @@ def _fill_sums(
         )
 
 
+@kernel
+def _combine_rows(form: Form, joint: Floats, own: float, truth: Floats, out: Floats) -> None:
+    for r in range(out.size):
+        out[r] = combine(form, joint[r], own, truth[r])
+
+
 def distances(estimate: Int32s, rows: Int32s, k_rows: Ints, terms: Floats, form: Form) -> Floats:
     """Loss of one estimate against each row (a truth)."""
-    estimate, k_rows = writable(estimate), writable(k_rows)
-    sizes, order, table, count = _prepared(estimate, k_rows)
+    joint, truth = sums_of_rows(estimate, rows, k_rows, terms)
+    own = float(np.cumsum(terms[np.bincount(estimate)])[-1])  # in the order of the joint sums
     out = np.empty(len(rows))
-    _fill_distances(estimate, sizes, order, rows, k_rows, terms, form, table, count, out)
+    _combine_rows(form, joint, own, truth, out)
     return out
 
 
@@ -212,18 +177,16 @@ def sums_of_rows(
 
 @kernel
 def _add_companions(
-    estimate: Int32s,
     sizes: Ints,
     order: Int32s,
     rows: Int32s,
     k_rows: Ints,
     weights: Floats,
-    table: Int32s,
     count: Int32s,
     within: Floats,
     anywhere: Floats,
 ) -> None:
-    n = estimate.size
+    n = order.size
     for r in range(rows.shape[0]):
         weight = weights[r]
         k_truth = k_rows[r]
@@ -233,26 +196,18 @@ def _add_companions(
             count[rows[r, i]] += 1
         for i in range(n):
             anywhere[i] += weight * count[rows[r, i]]
-        if sizes.size * k_truth <= table.size:
-            for c in range(sizes.size * k_truth):
-                table[c] = 0
-            for i in range(n):
-                table[estimate[i] * k_truth + rows[r, i]] += 1
-            for i in range(n):
-                within[i] += weight * table[estimate[i] * k_truth + rows[r, i]]
-        else:
-            for t in range(k_truth):
-                count[t] = 0
-            start = 0
-            for k in range(sizes.size):
-                stop = start + sizes[k]
-                for p in range(start, stop):
-                    count[rows[r, order[p]]] += 1
-                for p in range(start, stop):
-                    within[order[p]] += weight * count[rows[r, order[p]]]
-                for p in range(start, stop):
-                    count[rows[r, order[p]]] = 0
-                start = stop
+        for t in range(k_truth):
+            count[t] = 0
+        start = 0
+        for k in range(sizes.size):
+            stop = start + sizes[k]
+            for p in range(start, stop):
+                count[rows[r, order[p]]] += 1
+            for p in range(start, stop):
+                within[order[p]] += weight * count[rows[r, order[p]]]
+            for p in range(start, stop):
+                count[rows[r, order[p]]] = 0
+            start = stop
 
 
 def companions(
@@ -263,13 +218,10 @@ def companions(
     within[i] = Σ_r w_r |C_r(i) ∩ Ĉ(i)| and anywhere[i] = Σ_r w_r |C_r(i)|: the
     row sums of the similarity matrix, without the matrix.
     """
-    estimate, k_rows = writable(estimate), writable(k_rows)
-    sizes, order, table, count = _prepared(estimate, k_rows)
-    _add_companions(estimate, sizes, order, rows, k_rows, weights, table, count, within, anywhere)
-
-
-MASK_BYTES = 1 << 24
-"""Bytes, at most, of the sets of bits of all partitions that are compared with each other."""
+    order = np.argsort(estimate, kind="stable").astype(np.int32)
+    count = np.empty(int(k_rows.max()), np.int32)
+    sizes, k_rows = np.bincount(estimate), writable(k_rows)
+    _add_companions(sizes, order, rows, k_rows, weights, count, within, anywhere)
 
 
 @part_of_kernel
@@ -285,123 +237,30 @@ def sum_by_table(row: Int32s, n_clusters: int, terms: Floats, table: Int32s) -> 
     return total
 
 
-class ByBits(NamedTuple):
-    """The clusters of the rows of a block, each a set of bits."""
-
-    masks: UInt64s  # (rows, clusters, words)
-
-    def sum_of_row(self, rows: Int32s, first: int, r: int, k: int, terms: Floats) -> float:
-        """Bits of the row's clusters, then counted."""
-        masks = self.masks[r]
-        n = rows.shape[1]
-        for t in range(k):
-            for w in range(masks.shape[1]):
-                masks[t, w] = 0
-        for w in range(masks.shape[1]):
-            bit = np.uint64(1)
-            for i in range(WORD * w, min(WORD * (w + 1), n)):
-                masks[np.uint64(rows[first + r, i]), w] |= bit
-                bit <<= np.uint64(1)
-        total = 0.0
-        for t in range(k):
-            size = np.uint64(0)
-            for w in range(masks.shape[1]):
-                size += count_bits(masks[t, w])
-            total += terms[size]
-        return total
-
-    def joint_of_rows(
-        self,
-        _rows: Int32s,
-        _first: int,
-        r: int,
-        s: int,
-        k_r: int,
-        k_s: int,
-        terms: Floats,
-    ) -> float:
-        """From the bits that clusters share."""
-        masks = self.masks
-        joint = 0.0
-        for t in range(k_r):
-            if masks.shape[2] == 2:  # up to 128 items need no loop
-                one, two = masks[r, t, 0], masks[r, t, 1]
-                for e in range(k_s):
-                    shared = count_bits(one & masks[s, e, 0]) + count_bits(two & masks[s, e, 1])
-                    joint += terms[shared]
-            else:
-                for e in range(k_s):
-                    shared = np.uint64(0)
-                    for w in range(masks.shape[2]):
-                        shared += count_bits(masks[r, t, w] & masks[s, e, w])
-                    joint += terms[shared]
-        return joint
-
-
-class ByTable(NamedTuple):
-    """Room for two tables of all cells, where items are counted one by one."""
-
-    table: Int32s
-
-    def sum_of_row(self, rows: Int32s, first: int, r: int, k: int, terms: Floats) -> float:
-        """Item by item."""
-        return sum_by_table(rows[first + r], k, terms, self.table)
-
-    def joint_of_rows(
-        self,
-        rows: Int32s,
-        first: int,
-        r: int,
-        s: int,
-        k_r: int,
-        k_s: int,
-        terms: Floats,
-    ) -> float:
-        """The halves of the items fill tables of their own.
-
-        Neighbours often share a cell, and would otherwise wait for each other.
-        """
-        table = self.table
-        one, other = rows[first + r], rows[first + s]
-        n = one.size
-        half = n // 2
-        cells = k_r * k_s
-        # Unsigned: an index that cannot be negative is not checked for counting from the end.
-        width, second = np.uint64(k_s), np.uint64(cells)
-        for c in range(2 * cells):
-            table[c] = 0
-        for i in range(half):
-            table[np.uint64(one[i]) * width + np.uint64(other[i])] += 1
-            table[second + np.uint64(one[half + i]) * width + np.uint64(other[half + i])] += 1
-        if n % 2:
-            table[one[n - 1] * k_s + other[n - 1]] += 1
-        joint = 0.0
-        for c in range(cells):
-            joint += terms[table[c] + table[cells + c]]
-        return joint
-
-
-@supplied_by_type
-def sum_of_row(
-    how: ByBits | ByTable, rows: Int32s, first: int, r: int, k: int, terms: Floats
+@part_of_kernel
+def _joint_of_rows(
+    one: Int32s, other: Int32s, k_one: int, k_other: int, terms: Floats, table: Int32s
 ) -> float:
-    """Σ f of the sizes of the clusters of row ``first + r``."""
-    return how.sum_of_row(rows, first, r, k, terms)
+    """Σ f of the cells of two rows' table. The halves of the items fill tables of their own.
 
-
-@supplied_by_type
-def joint_of_rows(
-    how: ByBits | ByTable,
-    rows: Int32s,
-    first: int,
-    r: int,
-    s: int,
-    k_r: int,
-    k_s: int,
-    terms: Floats,
-) -> float:
-    """Σ f(n_rs) of the rows ``first + r`` and ``first + s``, whose own sums are known."""
-    return how.joint_of_rows(rows, first, r, s, k_r, k_s, terms)
+    Neighbours often share a cell, and would otherwise wait for each other.
+    """
+    n = one.size
+    half = n // 2
+    cells = k_one * k_other
+    # Unsigned: an index that cannot be negative is not checked for counting from the end.
+    width, second = np.uint64(k_other), np.uint64(cells)
+    for c in range(2 * cells):
+        table[c] = 0
+    for i in range(half):
+        table[np.uint64(one[i]) * width + np.uint64(other[i])] += 1
+        table[second + np.uint64(one[half + i]) * width + np.uint64(other[half + i])] += 1
+    if n % 2:
+        table[one[n - 1] * k_other + other[n - 1]] += 1
+    joint = 0.0
+    for c in range(cells):
+        joint += terms[table[c] + table[cells + c]]
+    return joint
 
 
 @kernel
@@ -411,7 +270,7 @@ def _fill_blocks(
     edges: Ints,
     terms: Floats,
     form: Form,
-    how: ByBits | ByTable,
+    table: Int32s,
     sums: Floats,
     out: Floats,
 ) -> None:
@@ -419,11 +278,11 @@ def _fill_blocks(
     for b in range(edges.size - 1):
         first, size = edges[b], edges[b + 1] - edges[b]
         for r in range(size):
-            sums[r] = sum_of_row(how, rows, first, r, clusters[first + r], terms)
+            sums[r] = sum_by_table(rows[first + r], clusters[first + r], terms, table)
         for r in range(size):
             for s in range(r + 1, size):
                 k_r, k_s = clusters[first + r], clusters[first + s]
-                joint = joint_of_rows(how, rows, first, r, s, k_r, k_s, terms)
+                joint = _joint_of_rows(rows[first + r], rows[first + s], k_r, k_s, terms, table)
                 out[b, r, s] = out[b, s, r] = combine(form, joint, sums[r], sums[s])
 
 
@@ -438,8 +297,8 @@ def distances_in_blocks(
     out = np.zeros((edges.size - 1, size, size))
     most = int(clusters.max(initial=1))
     if is_dense(most, most, 4 * n):
-        how = _by_bits(clusters, most, size, n) or ByTable(np.empty(2 * most * most, np.int32))
-        _fill_blocks(rows, clusters, edges, terms, form, how, np.empty(size), out)
+        table = np.empty(2 * most * most, np.int32)
+        _fill_blocks(rows, clusters, edges, terms, form, table, np.empty(size), out)
         return out
     for b, (first, stop) in enumerate(pairwise(edges.tolist())):
         for r in range(first, stop - 1):
@@ -447,12 +306,3 @@ def distances_in_blocks(
             at = r - first
             out[b, at, at + 1 : stop - first] = out[b, at + 1 : stop - first, at] = far
     return out
-
-
-def _by_bits(clusters: Ints, most: int, size: int, n: int) -> ByBits | None:
-    """Room for bits, where these take fewer steps than counting the items."""
-    words = max(2, -(-n // WORD))
-    cells = float(np.square(clusters).mean()) if clusters.size else 0.0
-    if size * most * words * 8 > MASK_BYTES or cells * (words + 2) > 4 * n:
-        return None
-    return ByBits(np.empty((size, most, words), np.uint64))

@@ -13,19 +13,11 @@ import numpy as np
 
 from partita.kernels._jit import array_kernel, kernel, part_of_kernel
 from partita.kernels.arrays import Floats, Ints, UInt64s
+from partita.kernels.contingency import count_bits
 from partita.kernels.uncertainty import assign
 
 _FAR = 1 << 60
 """Farther than any path."""
-
-
-@part_of_kernel
-def n_bits(word: Any) -> Any:
-    """Number of ones in a word."""
-    x = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @part_of_kernel
@@ -37,7 +29,7 @@ def cells_of(z: UInt64s, t: UInt64s, starts: Ints, column: Ints, count: Ints) ->
         for j in range(t.shape[0]):
             shared = np.int64(0)
             for w in range(z.shape[1]):
-                shared += n_bits(z[k, w] & t[j, w])
+                shared += count_bits(z[k, w] & t[j, w])
             if shared > 0:
                 column[cells] = j
                 count[cells] = shared
@@ -255,7 +247,7 @@ def column_gain(
         for e in range(offsets[m], offsets[m + 1]):
             overlap = -prices[e]
             for w in range(c.size):
-                overlap += n_bits(c[w] & columns[e, w])
+                overlap += count_bits(c[w] & columns[e, w])
             if overlap > best:
                 best, at = overlap, e
         if at >= 0:
@@ -287,13 +279,13 @@ def price_columns(
     n = total.size
     for b in range(blocks.size):
         first = np.uint64(blocks[b])
-        own = half * n_bits(first)
+        own = half * count_bits(first)
         for x in range(n):
-            total[x] = -own - half * n_bits(np.uint64(x))
+            total[x] = -own - half * count_bits(np.uint64(x))
         for m in range(weights.size):
             found = False
             for e in range(offsets[m], offsets[m + 1]):
-                over = prices[e] - n_bits(high[e] & first)
+                over = prices[e] - count_bits(high[e] & first)
                 if low[e, n - 1] <= over:
                     continue
                 if not found:

@@ -28,7 +28,7 @@ that such sums can have is taken off the bound.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,9 @@ from partita.draws import Draws
 from partita.kernels.arrays import Floats, Ints
 from partita.labels import Labels
 from partita.scan import Block, sum_blocks
+
+if TYPE_CHECKING:
+    from partita.kernels.bounds import Overlaps
 
 _GROUPS, _MOST_GROUPS, _GROUP_STEPS = 4, 32, 50_000_000
 """Blocks of draws that tables are made of, at least and at most, and the steps of one in between,
@@ -56,26 +59,6 @@ _FOUND = 100
 
 class _TimeUpError(Exception):
     """Raised between blocks of draws when the clock is up."""
-
-
-class Overlaps(NamedTuple):
-    """What the items have in common with their clusters in the draws, by side; see the module.
-
-    All but the last in the order in which the search for broken prices takes them.
-    """
-
-    order: Ints
-    bounds: Ints
-    start: Ints
-    mass: Floats
-    logs: Floats
-    tops: Floats
-    own: Floats  # (n_items,): E log |C_k ∩ M_i|
-
-    @property
-    def node_cost(self) -> int:
-        """Steps to look at one box."""
-        return self.logs.size * (self.bounds.size + 8)
 
 
 def composition_bound(
@@ -118,11 +101,11 @@ def composition_bound(
     clock = Clock(None) if clock is None else clock
     n = draws.n_items
     try:
-        tables = _overlaps(draws, labels, n_jobs, clock)
+        tables, own = _overlaps(draws, labels, n_jobs, clock)
     except _TimeUpError:
         return -np.inf, True
     size_price = 2.0 - a
-    start = size_price * np.log2(np.bincount(labels)[labels]) - 2.0 * tables.own
+    start = size_price * np.log2(np.bincount(labels)[labels]) - 2.0 * own
     base = value - float(start.sum()) / n
     margin = rounding(draws.n_draws, n)
     programme = PriceProgramme(start, labels, price_work)
@@ -158,15 +141,16 @@ def _broken(
 
     boxes = first_box(tables.bounds)
     taken, cost = np.empty((0, tables.bounds.size - 1), np.int64), np.empty((0, prices.size))
+    node_cost = tables.logs.size * (tables.bounds.size + 8)  # steps to look at one box
     used = 0
     while True:
-        nodes = max(1, min(_SLICE_STEPS, steps - used) // tables.node_cost)
+        nodes = max(1, min(_SLICE_STEPS, steps - used) // node_cost)
         found, costs, seen = gaining_compositions(
-            prices, size_price, per_item, *tables[:6], *boxes, nodes, _FOUND - len(taken)
+            prices, size_price, per_item, tables, boxes, nodes, _FOUND - len(taken)
         )
-        used += seen * tables.node_cost
+        used += seen * node_cost
         taken, cost = np.concatenate((taken, found)), np.concatenate((cost, costs))
-        complete = boxes[2][0] == 0
+        complete = boxes.left[0] == 0
         if complete or used >= steps or len(taken) == _FOUND or clock.is_up():
             return taken, cost, used, complete
 
@@ -187,8 +171,11 @@ def table_bytes(n_items: int, n_sides: int) -> int:
     return 3 * 8 * n_items * n_sides * (n_items + n_sides)
 
 
-def _overlaps(draws: Draws, labels: Labels, n_jobs: int | None, clock: Clock) -> Overlaps:
-    from partita.kernels.bounds import side_masses, side_overlaps
+def _overlaps(
+    draws: Draws, labels: Labels, n_jobs: int | None, clock: Clock
+) -> tuple[Overlaps, Floats]:
+    """The tables of the search for broken prices, and E log |C_k ∩ M_i| of each item."""
+    from partita.kernels.bounds import Overlaps, side_masses, side_overlaps
 
     n, n_sides = draws.n_items, int(labels.max()) + 1
     groups = np.clip(table_steps(draws, n_sides) // _GROUP_STEPS, _GROUPS, _MOST_GROUPS)
@@ -222,7 +209,7 @@ def _overlaps(draws: Draws, labels: Labels, n_jobs: int | None, clock: Clock) ->
     per_item = stands.sum(axis=1)
     start = np.concatenate([[0], np.cumsum(per_item)])
     own = np.add.reduceat(logs[:, 1], start[:-1])
-    return Overlaps(order, bounds, start, mass[stands], logs, tops, own)
+    return Overlaps(order, bounds, start, mass[stands], logs, tops), own
 
 
 _SOLVER = 1e-6

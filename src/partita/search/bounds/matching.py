@@ -15,22 +15,20 @@ faces all others: it is then a minimiser, and the bound says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.draws import Draws
+from partita._resources import stream
+from partita.draws import AnyDraws, Draws
 from partita.kernels.arrays import Floats, Ints
 from partita.labels import Labels
 from partita.losses.base import Loss
-from partita.scan import concatenated, map_sets
-
-R = TypeVar("R")
+from partita.scan import map_sets
 
 _GROUPS, _FEW_GROUPS, _LEAST_WORK = 16, 4, 1e7
 """Pieces of work for the threads: at least a few, and more of at least this many pairs of draws
@@ -48,32 +46,25 @@ _SHARE = 4
 
 
 def matching_bound(
-    draws: Draws,
-    loss: Loss,
-    to_estimate: NDArray[np.float64],
+    draws: AnyDraws,
+    loss: Any,
     *,
     block: int,
-    passes: int,
     whole: int,
     rng: np.random.Generator,
     n_jobs: int | None = None,
     is_up: Callable[[], bool] = lambda: False,
 ) -> float:
-    """A lower bound of the expected loss of every partition, for a metric loss.
+    """A lower bound of the expected loss of every partition, or allocation, for a metric loss.
 
     Parameters
     ----------
-    draws : Draws
+    draws : Draws or FeatureDraws
         Best without duplicates.
     loss : Loss
         A metric.
-    to_estimate : ndarray, shape (n_draws,)
-        Distances of the draws to one common partition: potentials that make
-        the assignments fast. The bound holds whatever they are.
     block : int
         Draws of equal mass matched together. Cost O(n_draws · block · (N + K²) + n_draws · block²).
-    passes : int
-        How often draws are dealt anew; each pass starts from the pairs of the one before.
     whole : int
         Draws of unequal mass matched together: the heaviest ones, then blocks of that many.
     is_up : callable
@@ -82,23 +73,57 @@ def matching_bound(
     mass = draws.probabilities
     heaviest = int(mass.argmax())
     if mass[heaviest] >= 0.5:
-        rows = draws.rows(heaviest, heaviest + 1)
-        return float(mass @ loss.distances(rows[0], draws, n_jobs))
-    matching = _Matching(draws, loss, to_estimate, n_jobs, is_up)
+        return float(mass @ loss.distances(draws.rows_at([heaviest])[0], draws, n_jobs))
+    total = partial(_total, draws, loss, n_jobs=n_jobs, is_up=is_up)
     copies = equal_copies(mass)
     if copies is not None:
         atoms = np.repeat(np.arange(mass.size), copies)
         rng.shuffle(atoms)
-        each = float((mass / copies).min())
-        return 0.5 * each * matching.match_equal(atoms, block, passes, rng)
+        step = block * _blocks_of_piece(-(-atoms.size // block), block, draws.n_items)
+        pieces = [atoms[begin : begin + step] for begin in range(0, atoms.size, step)]
+        edges = [np.append(np.arange(0, some.size, block), some.size) for some in pieces]
+        found = total(_matched, list(zip(pieces, edges, pieces, strict=True)))
+        return 0.5 * float((mass / copies).min()) * found
     order = np.argsort(-mass, kind="stable")
     proven = 0.0
     if float(mass[order[:whole]].sum()) > 0.5:
         first = order[:whole]
-        proven = matching.transport(first, mass[first], np.array([0, first.size]))
+        proven = total(_transported, [(first, np.array([0, first.size]), mass[first])])
     if mass.size > whole and not is_up():
-        proven = max(proven, matching.transport(*deal_by_mass(mass, order, whole)))
-    return proven
+        dealt, shares, ends = deal_by_mass(mass, order, whole)
+        blocks = [slice(*pair) for pair in pairwise(ends.tolist())]
+        sets = [(dealt[b], np.array([0, b.stop - b.start]), shares[b]) for b in blocks]
+        proven = max(proven, total(_transported, sets))
+    return 0.5 * proven
+
+
+Set = tuple[Ints, Ints, NDArray[Any]]
+"""Draws by number, the edges of the blocks among them, and their masses."""
+
+
+def _total(
+    draws: AnyDraws,
+    loss: Any,
+    function: Callable[[Any, Ints, Floats], float],
+    sets: list[Set],
+    *,
+    n_jobs: int | None,
+    is_up: Callable[[], bool],
+) -> float:
+    """The sum of ``function(distances within blocks, edges, masses)``; nothing once time is up."""
+    if isinstance(draws, Draws):
+        of_rows = partial(_of_rows, function=function, loss=loss)
+        more = [(m, (draws.n_clusters[m], edges, mass)) for m, edges, mass in sets]
+        return sum(map_sets(of_rows, draws, more, n_jobs=n_jobs, is_up=is_up))
+
+    def of_set(one: Set) -> float:
+        if is_up():
+            return 0.0
+        atoms, edges, mass = one
+        far = [loss.among(draws.part(atoms[a:b]), 1) for a, b in pairwise(edges.tolist())]
+        return function(far, edges, mass)
+
+    return sum(stream(of_set, sets, n_jobs))
 
 
 def equal_copies(mass: Floats) -> Ints | None:
@@ -124,123 +149,44 @@ def deal_by_mass(mass: Floats, order: Ints, whole: int) -> tuple[Ints, Floats, I
     return dealt, mass[dealt] / copies[dealt], edges
 
 
-@dataclass(frozen=True, eq=False)
-class _Matching:
-    """The draws and a metric, with what all passes over them share."""
-
-    draws: Draws
-    loss: Loss
-    to_estimate: Floats
-    n_jobs: int | None
-    is_up: Callable[[], bool]
-
-    def transport(self, atoms: Ints, mass: Floats, edges: Ints) -> float:
-        """What the best transports within the blocks prove."""
-        blocks = [slice(*ends) for ends in pairwise(edges.tolist())]
-        found = self._map(_transport, [(atoms[b], mass[b]) for b in blocks], _nothing)
-        return float(sum(found))
-
-    def match_equal(self, atoms: Ints, block: int, passes: int, rng: np.random.Generator) -> float:
-        """Match draws of equal mass within blocks; the sum of the distances to their partners."""
-        partner, reach = self._match(atoms, np.append(np.arange(0, atoms.size, block), atoms.size))
-        best = float(reach.sum())
-        for _ in range(passes - 1):
-            if self.is_up():
-                break
-            order, edges = _deal_anew(partner, block, rng)
-            atoms = atoms[order]
-            partner, reach = self._match(atoms, edges)
-            # A pass that was cut short may have less than the one before.
-            best = max(best, float(reach.sum()))
-        return best
-
-    def _match(self, atoms: Ints, edges: Ints) -> tuple[Ints, Floats]:
-        """Match the atoms within each block, in groups of blocks."""
-        n_blocks = edges.size - 1
-        largest = int(np.diff(edges).max())
-        labels = largest * self.draws.n_items
-        room = min(_GROUP_LABELS / labels, _GROUP_WORK / (largest * labels))
-        pieces_wanted = int(
-            np.clip(n_blocks * largest * labels / _LEAST_WORK, _FEW_GROUPS, _GROUPS)
-        )
-        step = min(-(-n_blocks // pieces_wanted), max(1, int(room)))
-        groups = [edges[g : g + step + 1] for g in range(0, n_blocks, step)]
-        pieces = [(atoms[group[0] : group[-1]], group) for group in groups]
-        partner, reach = concatenated(self._map(_match, pieces, _unmatched))
-        return partner, reach
-
-    def _map(
-        self, work: Callable[..., R], pieces: list[tuple[Ints, Any]], instead: Callable[..., R]
-    ) -> Iterator[R]:
-        """The work on each set of draws, with what else belongs to it."""
-        draws, work = self.draws, partial(work, loss=self.loss)
-        sets = [(m, (draws.n_clusters[m], more, self.to_estimate[m])) for m, more in pieces]
-        jobs, is_up = self.n_jobs, self.is_up
-        return map_sets(work, draws, sets, n_jobs=jobs, is_up=is_up, instead=instead)
+def _blocks_of_piece(n_blocks: int, block: int, n_items: int) -> int:
+    """Blocks of equal draws that one piece of work has."""
+    labels = block * n_items
+    room = min(_GROUP_LABELS / labels, _GROUP_WORK / (block * labels))
+    wanted = int(np.clip(n_blocks * block * labels / _LEAST_WORK, _FEW_GROUPS, _GROUPS))
+    return min(-(-n_blocks // wanted), max(1, int(room)))
 
 
-def _transport(
-    rows: Labels, clusters: Ints, mass: Floats, to_estimate: Floats, *, loss: Loss
+def _of_rows(
+    rows: Labels,
+    clusters: Ints,
+    edges: Ints,
+    mass: Floats,
+    *,
+    function: Callable[[Any, Ints, Floats], float],
+    loss: Loss,
 ) -> float:
+    from partita.kernels.contingency import distances_in_blocks
+
+    terms, form = loss.terms(rows.shape[1]), loss.form(rows.shape[1])
+    return function(distances_in_blocks(rows, clusters, edges, terms, form), edges, mass)
+
+
+def _matched(fars: Iterable[Floats], edges: Ints, _: Floats) -> float:
+    """The sum of the distances to the partners in the best matchings within blocks."""
+    from scipy.optimize import linear_sum_assignment
+
+    total = 0.0
+    for far, size in zip(fars, np.diff(edges).tolist(), strict=True):
+        within = far[:size, :size]
+        total += float(within[linear_sum_assignment(within, maximize=True)].sum())
+    return total
+
+
+def _transported(fars: Iterable[Floats], _: Ints, mass: Floats) -> float:
+    """What the best transport within one block costs."""
     from partita.kernels.bounds import farthest_transport
-    from partita.kernels.contingency import distances
 
-    terms, form = loss.terms(rows.shape[1]), loss.form(rows.shape[1])
-    far = np.stack([distances(row, rows, clusters, terms, form) for row in rows])
-    flow = farthest_transport(far, mass, to_estimate)
-    return 0.5 * float((flow * far).sum())
-
-
-def _nothing(*_: object) -> float:
-    return 0.0
-
-
-def _match(
-    rows: Labels, clusters: Ints, edges: Ints, to_estimate: Floats, *, loss: Loss
-) -> tuple[Ints, Floats]:
-    from partita.kernels.bounds import match_blocks
-
-    terms, form = loss.terms(rows.shape[1]), loss.form(rows.shape[1])
-    first = int(edges[0])
-    partner, reach = match_blocks(rows, clusters, edges - first, terms, form, to_estimate)
-    return partner + first, reach
-
-
-def _unmatched(_: Ints, edges: Ints, *__: object) -> tuple[Ints, Floats]:
-    """Every draw with itself, where time is up."""
-    first, stop = int(edges[0]), int(edges[-1])
-    return np.arange(first, stop), np.zeros(stop - first)
-
-
-def _deal_anew(partner: Ints, block: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """New random blocks of whole cycles, so that matching anew cannot lose.
-
-    Returns the atoms in their new order, and the edges of the blocks.
-    """
-    cycles = _cycles(partner)
-    rng.shuffle(cycles)
-    order: list[int] = []
-    edges = [0]
-    for cycle in cycles:
-        in_block = len(order) - edges[-1]
-        if in_block and in_block + len(cycle) > block:
-            edges.append(len(order))
-        order.extend(cycle)
-    edges.append(len(order))
-    return np.array(order), np.array(edges)
-
-
-def _cycles(partner: Ints) -> list[list[int]]:
-    following = partner.tolist()
-    seen = [False] * len(following)
-    cycles = []
-    for first in range(len(following)):
-        if seen[first]:
-            continue
-        cycle, at = [], first
-        while not seen[at]:
-            seen[at] = True
-            cycle.append(at)
-            at = following[at]
-        cycles.append(cycle)
-    return cycles
+    (far,) = fars
+    # Distances to a common draw, by the triangle inequality, are potentials; near ones are best.
+    return float((farthest_transport(far, mass, far[far.sum(axis=1).argmin()]) * far).sum())
