@@ -110,7 +110,7 @@ def test_growth_against_its_reference(case):
     posterior = prepare(as_posterior(draws))
     labels = [first_appearance(row) for row in rows]
     for first in range(draws.n_items):
-        found = grow_from(posterior, first).mass / posterior.total
+        found = grow_from(posterior, first, np.zeros(1, bool)).mass / posterior.total
         wanted = [float(p) for p in reference.greedy(labels, first, weights)]
         # Greedy paths part where items tie; each step is at most the best one there is.
         best = [float(p) for p in reference.best_by_size(rows, weights)]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from partita._progress import Status
 from partita._resources import run
 from partita._tolerance import MASS
-from partita.kernels.arrays import Bools, Floats, Ints
+from partita.kernels.arrays import Bools, Ints
 from partita.labels import Labels, relabel
 from partita.posterior import Posterior
 
@@ -93,59 +93,27 @@ def prepare(posterior: Posterior, some: Bools | None = None) -> WeightedDraws:
     return WeightedDraws(rows, mass, float(mass.sum()))
 
 
-def grow(
-    table: WeightedDraws,
-    partial: Labels,
-    waiting: Bools | None = None,
-    floor: float = 0.0,
-    stop: Bools | None = None,
-    target: Labels | None = None,
-) -> tuple[Path, Floats]:
-    """Grow a partial partition greedily while its weight is at least the floor.
-
-    ``partial`` receives the labels. Returns the path, and the weight that each item outside
-    reached last.
-    """
-    from partita.kernels.core import grow as kernel
-
-    n = partial.size
-    order, mass = np.empty(n, np.int64), np.empty(n)
-    agree, reach = np.empty(table.rows.shape[0], np.bool_), np.zeros(n)
-    waiting = np.zeros(n, np.bool_) if waiting is None else waiting
-    stop = np.zeros(1, np.bool_) if stop is None else stop
-    added = kernel(
-        table.rows,
-        table.weights,
-        partial,
-        waiting,
-        floor,
-        table.tolerance,
-        order,
-        mass,
-        agree,
-        reach,
-        np.empty(0, np.int32) if target is None else target,
-        stop,
-    )
-    return Path(order[:added], partial[order[:added]], mass[:added]), reach
-
-
 def grow_from(
     table: WeightedDraws,
     seed: int,
+    stop: Bools,
     waiting: Bools | None = None,
-    stop: Bools | None = None,
     target: Labels | None = None,
 ) -> Path:
     """The path from one item to all items, the item included."""
-    partial = np.full(table.rows.shape[1], -1, np.int32)
+    from partita.kernels.core import grow
+
+    n = table.rows.shape[1]
+    partial = np.full(n, -1, np.int32)
     partial[seed] = 0
-    path, _ = grow(table, partial, waiting, stop=stop, target=target)
-    return Path(
-        np.concatenate([[seed], path.order]),
-        np.concatenate([np.zeros(1, np.int32), path.place]),
-        np.concatenate([[table.total], path.mass]),
+    order, mass = grow(
+        *(table.rows, table.weights, partial, 0.0, table.tolerance),
+        waiting=np.zeros(n, np.bool_) if waiting is None else waiting,
+        target=np.empty(0, np.int32) if target is None else target,
+        stop=stop,
     )
+    order = np.concatenate([[seed], order])
+    return Path(order, partial[order], mass)
 
 
 def work_of_growth(shape: tuple[int, ...], n_clusters: int) -> float:
@@ -178,7 +146,7 @@ def grow_from_seeds(
     with Status("growing cores from first items") as status:
         while done < tried.size and (done == 0 or not stop[0]):
             batch = tried[done : done + _BATCH].tolist()
-            for path in run(lambda one: grow_from(table, one, stop=stop), batch, n_jobs):
+            for path in run(lambda one: grow_from(table, one, stop), batch, n_jobs):
                 better = path.mass > best[: path.mass.size]
                 if better.any():
                     best[: path.mass.size][better] = path.mass[better]
@@ -211,12 +179,9 @@ def improve(
 
     Half of the items taken out, at random, have to wait until nothing else fits.
     """
-    from partita.kernels.core import grow as kernel
+    from partita.kernels.core import grow
 
-    n, floor = partial.size, prob * table.total
-    order, mass, reach = np.empty(n, np.int64), np.empty(n), np.empty(n)
-    agree, anywhere = np.empty(table.rows.shape[0], np.bool_), np.empty(0, np.int32)
-    limits = (floor, table.tolerance)
+    floor, anywhere = prob * table.total, np.empty(0, np.int32)
     best = partial.copy()
     best_key = (int((best >= 0).sum()), agreeing_weight(table, best))
     idle = rounds = 0
@@ -238,14 +203,13 @@ def improve(
             left = np.flatnonzero(trial >= 0)
             _, first, place = np.unique(trial[left], return_index=True, return_inverse=True)
             trial[left] = first.argsort().argsort()[place]  # numbered by first appearance
-        added = kernel(
-            *(table.rows, table.weights, trial, waiting, *limits),
-            *(order, mass, agree, reach, anywhere, stop),
+        _, mass = grow(
+            *(table.rows, table.weights, trial, floor, table.tolerance),
+            waiting=waiting,
+            target=anywhere,
+            stop=stop,
         )
-        key = (
-            int((trial >= 0).sum()),
-            float(mass[added - 1] if added else table.weights[agree].sum()),
-        )
+        key = (int((trial >= 0).sum()), float(mass[-1]))
         if key > (best_key[0], best_key[1] + table.tolerance):
             idle = 0
         if key >= best_key:
@@ -277,7 +241,7 @@ def nested_path(table: WeightedDraws, partial: Labels, stop: Bools) -> Path:
     inside = np.flatnonzero(partial >= 0)
     best: Path | None = None
     for seed in inside[:: max(1, inside.size // 8)].tolist():
-        path = grow_from(table, seed, partial < 0, stop, partial)
+        path = grow_from(table, seed, stop, partial < 0, partial)
         if best is None or (path.mass.size, path.mass.sum()) > (best.mass.size, best.mass.sum()):
             best = path
     assert best is not None, "a core has at least one item"

@@ -22,40 +22,14 @@ _FEW = 8
 
 def agreeing(rows: Int32s, partial: Int32s) -> Bools:
     """Which rows group the items with partial labels (≥ 0) exactly as those labels do."""
-    holds = np.empty(len(rows), np.bool_)
-    work = np.empty((2, rows.shape[1]), np.int32)
-    _fill_agreeing(writable(rows), writable(partial), work, holds)
-    return holds
-
-
-@kernel
-def _fill_agreeing(rows: Int32s, partial: Int32s, work: Int32s, out: Bools) -> None:
-    n = rows.shape[1]
-    label_of, cluster_of = work[0], work[1]
-    for r in range(rows.shape[0]):
-        for i in range(n):
-            label_of[i] = -1
-            cluster_of[i] = -1
-        same = True
-        for i in range(n):
-            c = partial[i]
-            if c < 0:
-                continue
-            label = rows[r, i]
-            if label_of[c] < 0 and cluster_of[label] < 0:
-                label_of[c] = label
-                cluster_of[label] = c
-            elif label_of[c] != label or cluster_of[label] != c:
-                same = False
-                break
-        out[r] = same
+    items = np.flatnonzero(partial >= 0)
+    return np.equal(agreeing_prefix(rows, items, partial[items]), items.size)
 
 
 def agreeing_prefix(rows: Int32s, order: Ints, place: Int32s) -> Ints:
     """For each row, the number of items of a path, from its start, that the row groups alike.
 
-    The path puts item order[s] into cluster place[s]; clusters are numbered 0, 1, … in order
-    of appearance.
+    The path puts item order[s] into cluster place[s], a number below that of all items.
     """
     found = np.empty(len(rows), np.int64)
     work = np.empty((2, rows.shape[1] + 1), np.int32)
@@ -155,43 +129,34 @@ def grow(
     rows: Int32s,
     weights: Floats,
     partial: Int32s,
-    waiting: Bools,
     floor: float,
     tolerance: float,
-    order: Ints,
-    mass: Floats,
-    alive: Bools,
-    reach: Floats,
+    *,
+    waiting: Bools,
     target: Int32s,
     stop: Bools,
-) -> int:
-    """Add items to a partial partition, each time the one that keeps most weight; how many.
+) -> tuple[Ints, Floats]:
+    """Add items to a partial partition, each time the one that keeps most weight.
 
     partial holds the labels so far (−1: outside; clusters are numbered without
-    gaps) and receives those of the items added. order and mass receive the
-    items added, in turn, and the weight of the rows that agree after each. It
+    gaps) and receives those of the items added. Returned are the
+    items added, in turn, and the weight of the rows that agree before and after each. It
     ends when every item is in or the weight would fall below the floor. Items
     that are waiting come in only when no other can. Items with a target (≥ 0) come in
     with those of the same target and apart from those of another; others, and all where
-    target is empty, wherever most rows have them. On return alive marks the
-    rows that agree, and reach[j] is the weight left after adding item j
-    (of the items outside).
+    target is empty, wherever most rows have them.
     """
-    n = partial.size
-    k = int(partial.max(initial=-1)) + 1
-    _fill_agreeing(rows, partial, np.empty((2, n), np.int32), alive)
-    agree, sums, work = (
-        np.zeros((max(_FEW, 2 * k), n)),
-        np.zeros((2, n)),
-        np.full((5, n), -1, np.int64),
-    )
+    n, k = partial.size, int(partial.max(initial=-1)) + 1
+    alive, order, mass = agreeing(rows, partial), np.empty(n, np.int64), np.empty(n + 1)
+    mass[0] = weights[alive].sum()
+    agree, sums = np.zeros((max(_FEW, 2 * k), n)), np.zeros((3, n))
+    work = np.full((5, n), -1, np.int64)
     _place_first(partial, work[0])
-    return int(
-        _grow(
-            *(rows, weights, partial, waiting, floor, tolerance, order, mass, alive, reach),
-            *(writable(target), stop, k, agree, sums, work),
-        )
+    added = _grow(
+        *(rows, weights, partial, waiting, floor, tolerance, order, mass[1:], alive),
+        *(writable(target), stop, k, agree, sums, work),
     )
+    return order[:added], mass[: added + 1]
 
 
 def _place_first(partial: Int32s, first_of: Ints) -> None:
@@ -211,7 +176,6 @@ def _grow(
     order: Ints,
     mass: Floats,
     alive: Bools,
-    reach: Floats,
     target: Int32s,
     stop: Bools,
     k: int,
@@ -222,7 +186,7 @@ def _grow(
     """See ``grow``; from ``agree`` on scratch."""
     m, n = rows.shape
     capacity = agree.shape[0]
-    fresh, nearest_weight = sums[0], sums[1]
+    fresh, nearest_weight, reach = sums[0], sums[1], sums[2]
     # ``nearest`` is the best cluster of each item. Only the newest is compared while no row is
     # dropped.
     first_of, cluster_of, cluster_of_target, choice, nearest = (
@@ -590,13 +554,32 @@ def best_places(rows: Int32s, weights: Floats, partial: Int32s) -> Int32s:
 
     A cluster of the set, or the number of its clusters for a new one, which wins ties.
     """
+    sums, _ = _weights_of_places(rows, weights, partial)
+    *inside, fresh = sums
+    k = len(inside)
+    best = np.argmax(inside, axis=0) if k else np.zeros(partial.size, np.int64)
+    return np.where(sums[best, np.arange(partial.size)] > fresh, best, k).astype(np.int32)
+
+
+def weight_with_item(rows: Int32s, weights: Floats, partial: Int32s, place: Int32s) -> Floats:
+    """Weight of the rows that agree with partial labels and have an item at its place, by item.
+
+    Of the items with a label, the weight of the rows that agree.
+    """
+    sums, total = _weights_of_places(rows, weights, partial)
+    return np.where(partial >= 0, total, sums[place, np.arange(partial.size)])
+
+
+def _weights_of_places(rows: Int32s, weights: Floats, partial: Int32s) -> tuple[Floats, float]:
+    """Weight of the rows that agree and put each item into each cluster, or apart, in the last row;
+    and that of all rows that agree.
+    """
     n, k = partial.size, int(partial.max(initial=-1)) + 1
     kept = np.flatnonzero(agreeing(rows, partial))
     work, sums = np.full((2, n), -1, np.int64), np.zeros((k + 1, n))
     _place_first(partial, work[0])
     _add_rows(rows, writable(weights), kept, k, work, sums)
-    best = sums[:k].argmax(axis=0) if k else np.zeros(n, np.int64)
-    return np.where(sums[best, np.arange(n)] > sums[k], best, k).astype(np.int32)
+    return sums, float(np.cumsum(weights[kept])[-1]) if kept.size else 0.0
 
 
 @kernel
@@ -606,17 +589,3 @@ def _add_rows(rows: Int32s, weights: Floats, kept: Ints, k: int, work: Ints, sum
     for index in range(kept.size):
         r = kept[index]
         _add_row(rows[r], weights[r], work[0], k, work[1], sums, fresh)
-
-
-def weight_with_item(rows: Int32s, weights: Floats, partial: Int32s, place: Int32s) -> Floats:
-    """Weight of the rows that agree with partial labels and have an item at its place, by item.
-
-    Of the items with a label, the weight of the rows that agree.
-    """
-    n, k = partial.size, int(partial.max(initial=-1)) + 1
-    kept = np.flatnonzero(agreeing(rows, partial))
-    work, sums = np.full((2, n), -1, np.int64), np.zeros((k + 1, n))
-    _place_first(partial, work[0])
-    _add_rows(rows, writable(weights), kept, k, work, sums)
-    total = float(np.cumsum(weights[kept])[-1]) if kept.size else 0.0
-    return np.where(partial >= 0, total, sums[place, np.arange(n)])
