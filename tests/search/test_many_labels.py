@@ -209,7 +209,6 @@ def test_singletons_are_found_although_no_table_holds_them(loss, many, monkeypat
     monkeypatch.setattr(settings, "CLUSTER_TIMES", 0)
     found = pt.estimate(draws, loss=loss, bound=None)
     alone = pt.expected_loss(np.arange(80), draws, loss=loss)[0]
-    assert large._loss_alone(make_task(draws, loss)) == pytest.approx(alone, abs=ALMOST)
     assert found.expected_loss == alone
     assert found.n_clusters == 80
     assert found.search.settled is None

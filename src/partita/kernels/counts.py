@@ -430,15 +430,15 @@ class _Lists:
 
 class _ListFields(NamedTuple):
     form: Form
-    terms: Floats  # (n_items + 1,)
-    steps: Floats  # (n_items + 1,)
-    row_of: NDArray[np.uint32]  # (n_items, n_draws): row of the item's cluster in each draw
-    row_draw: Int32s  # (n_rows,): draw of each row
+    terms: Floats  # these and the next as of _Fields
+    steps: Floats
+    row_of: NDArray[np.uint32]
+    row_draw: Int32s
+    weights: Floats
+    truth: Floats
+    mean_truth: float
     members: Int32s  # (n_draws · n_items,): items, row after row
     first: Ints  # (n_rows + 1,): where each row's members begin
-    weights: Floats  # (n_draws,)
-    truth: Floats  # (n_draws,): Σ f(n_t)
-    mean_truth: float  # its mean over draws
 
 
 class AveragedLists(_Lists, OfMeans, _ListFields):

@@ -17,13 +17,9 @@ from partita.labels import (
     Labels,
     LabelsLike,
     as_labels,
-    best_matching,
     by_size,
     data_frame,
-    relabel,
-    shared_items,
 )
-from partita.lattice import components
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss
 
@@ -182,8 +178,7 @@ def explain(
 
     Notes
     -----
-    One assignment within each block of the join of a and b, and O(N + K_a K_b)
-    for each change.
+    One assignment of clusters that share items, and O(N + K_a K_b) for each change.
 
     References
     ----------
@@ -225,25 +220,15 @@ def explained(
 
 
 def _matched(a: Labels, b: Labels) -> Ints:
-    """The cluster of b that keeps most of each cluster of a, one to one; −1 for none.
+    """The cluster of b that keeps most of each cluster of a, one to one; −1 for none."""
+    from partita.kernels.uncertainty import match_rows
 
-    Clusters that share no block of the join cannot meet, so each block is a
-    problem of its own.
-    """
-    mate = np.full(int(a.max()) + 1, -1, np.int64)
-    whole = components(a, b)
-    order = np.argsort(whole, kind="stable")
-    for items in np.split(order, np.cumsum(np.bincount(whole))[:-1]):
-        rows, columns = _by_appearance(a[items]), _by_appearance(b[items])
-        table = shared_items(relabel(a[items]), relabel(b[items]))
-        found = best_matching(table)
-        mate[rows[found[found >= 0]]] = columns[found >= 0]
+    k = int(a.max()) + 1
+    (match,), _ = match_rows(a, k, b[None, :], np.array([int(b.max()) + 1]))
+    mate = np.full(k, -1, np.int64)
+    kept = np.flatnonzero(match >= 0)
+    mate[match[kept]] = kept
     return mate
-
-
-def _by_appearance(values: Labels) -> Ints:
-    found, first = np.unique(values, return_index=True)
-    return found[np.argsort(first)].astype(np.int64)
 
 
 def _blocks(a: Labels, b: Labels, mate: Ints) -> Iterator[Ints]:

@@ -199,6 +199,7 @@ class EvaluatedCentres:
 class PartitionCentres:
     """Descents of single items, on count tables from which those of a part of the draws are cut.
 
+    With tables made anew of each part five small cases of the contest take 1.5 times as long.
     Memory: 4 bytes per label.
     """
 

@@ -15,7 +15,7 @@ from partita._validate import integer
 from partita.draws import Draws
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Ints
-from partita.labels import Labels, as_labels, by_size
+from partita.labels import Labels, by_size, relabel
 from partita.lattice import PartialPartition
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss, expected_loss
@@ -344,9 +344,8 @@ def complete(draws: Draws, partial: PartialPartition, *, loss: str | Loss = "vi"
         return by_size(partial.labels)
     merged = draws.unique()
     cells = merged.n_draws * merged.n_items
-    n_ways = _count_completions(free.size, partial.n_clusters)
-    if n_ways <= _EXACT and n_ways * cells <= _EXACT_WORK:
-        ways = _completions(partial, free)
+    ways = _completions(partial, free, min(_EXACT, int(_EXACT_WORK / cells)))
+    if ways is not None:
         # Ties within rounding: the first, so that the order of the draws does not matter.
         values = np.array([measure.expected(row, draws) for row in ways])
         best = int(np.flatnonzero(values <= values.min() + SUM)[0])
@@ -369,29 +368,17 @@ def complete(draws: Draws, partial: PartialPartition, *, loss: str | Loss = "vi"
         start = best_labels.copy()
         some = free[rng.random(free.size) < rng.uniform(0.1, 0.6)]
         start[some] = rng.integers(0, int(start.max()) + 2, some.size)
-        value, labels = settled(as_labels(start))
+        value, labels = settled(relabel(start))
         if value < best_value:
             best_value, best_labels = value, labels
     return by_size(best_labels)
 
 
-def _count_completions(n_free: int, n_clusters: int) -> int:
-    """Ways to place items one by one into the clusters there are or a new one; capped."""
-    ways = {n_clusters: 1}
-    for _ in range(n_free):
-        grown: dict[int, int] = {}
-        for k, count in ways.items():
-            grown[k] = grown.get(k, 0) + k * count
-            grown[k + 1] = grown.get(k + 1, 0) + count
-        ways = grown
-        if sum(ways.values()) > _EXACT:
-            break
-    return sum(ways.values())
-
-
-def _completions(partial: PartialPartition, free: NDArray[np.int64]) -> list[Labels]:
-    """Every full partition that agrees, canonical."""
-    rows = [partial.labels.copy()]
+def _completions(
+    partial: PartialPartition, free: NDArray[np.int64], most: int
+) -> list[Labels] | None:
+    """Every full partition that agrees, canonical; None where there are more than ``most``."""
+    rows = [partial.labels]
     for item in free.tolist():
         grown = []
         for row in rows:
@@ -399,8 +386,10 @@ def _completions(partial: PartialPartition, free: NDArray[np.int64]) -> list[Lab
                 longer = row.copy()
                 longer[item] = place
                 grown.append(longer)
+        if len(grown) > most:
+            return None
         rows = grown
-    return [as_labels(row) for row in rows]
+    return [relabel(row) for row in rows]
 
 
 def _agreeing_draws(draws: Draws, partial: PartialPartition, loss: Loss) -> list[Labels]:

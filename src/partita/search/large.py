@@ -15,7 +15,6 @@ from partita._storage import chunk_rows
 from partita._text import counted, words
 from partita.draws import Draws
 from partita.kernels.arrays import Floats, Int32s, Ints
-from partita.kernels.counts import truth_sums
 from partita.kernels.local_search import (
     Tables,
     add_counts,
@@ -79,8 +78,9 @@ def search(task: Task, *, brief: bool = False) -> list[Candidate]:
         return found
     if int(labels.max()) + 1 == cap:
         task.limits.append(f"size: partitions of more than {cap:,} clusters were not searched")
-    if task.options.max_clusters is None and _loss_alone(task) < task.evaluate(labels):
-        found.append(Candidate(np.arange(task.n_items, dtype=np.int32), SINGLETONS))
+    alone = np.arange(task.n_items, dtype=np.int32)
+    if task.options.max_clusters is None and task.evaluate(alone) < task.evaluate(labels):
+        found.append(Candidate(alone, SINGLETONS))
         task.settled = None
     return found
 
@@ -94,24 +94,6 @@ def _draws_alone(task: Task, cap: int) -> list[Candidate]:
     task.settled = None
     singletons = Candidate(np.arange(task.n_items, dtype=np.int32), SINGLETONS)
     return [*best_draw.search(task), singletons]
-
-
-def _loss_alone(task: Task) -> float:
-    """Expected loss of singletons, which no table of counts could hold."""
-    assert task.draws is not None
-    draws, n = task.draws, task.n_items
-    terms, _ = terms_and_steps(task.loss, n)
-    sums = partial(_truth_sums, terms=terms)
-    truth = np.concatenate(list(map_blocks(sums, draws, n_jobs=task.options.n_jobs)))
-    form, own, mass = task.loss.form(n), n * float(terms[1]), draws.probabilities
-    if task.loss.averages_sums:
-        return float(form.combine(own, own, float(mass @ truth)))
-    return float(mass @ [form.combine(own, own, each) for each in truth.tolist()])
-
-
-def _truth_sums(block: Block, *, terms: Floats) -> Floats:
-    """A pass: Σ f(n_t) of each draw."""
-    return truth_sums(block.rows, block.n_clusters, terms)
 
 
 def _goes_by_passes(task: Task) -> bool:

@@ -402,9 +402,7 @@ class LocalSearch:
         start = self.loss
         if self.smallest:
             self._swap(settings.UNCERTAIN)
-        if self.constraints.n_clusters is not None:
-            self._transfer()
-        elif not (brief and self.constraints.fix_clusters):
+        if self.constraints.n_clusters is None and not (brief and self.constraints.fix_clusters):
             self.merge()
             self.split()
         return self.improved(start)
@@ -539,48 +537,6 @@ class LocalSearch:
                 self._put(int(partners[best]), home)
                 return True
         self._put(item, home)
-        return False
-
-    def _transfer(self) -> None:
-        """Merge two clusters and split another one: as many clusters as before."""
-        for keep, gone in self._closest_pairs()[: settings.ALTERNATIVES].tolist():
-            if self.stop() or self._transfer_one(keep, gone):
-                return
-
-    def _closest_pairs(self) -> NDArray[np.int64]:
-        """Pairs of clusters that cost least to merge, at most as many as there are clusters."""
-        if not 2 <= self.n_clusters <= settings.MERGED_CLUSTERS:
-            return np.empty((0, 2), np.int64)
-        scores = merge_scores(self.problem, self.state)
-        cheapest = np.argsort(scores, axis=None)[: min(self.n_clusters, settings.MOVED_CLUSTERS)]
-        pairs = np.column_stack(np.unravel_index(cheapest, scores.shape))
-        return pairs[np.isfinite(scores[pairs[:, 0], pairs[:, 1]])]
-
-    def _transfer_one(self, keep: int, gone: int) -> bool:
-        before = self.loss
-        moved = self.members(gone)
-        assign(self.problem, self.state, moved, np.full(moved.size, keep, np.int32))
-        enough = np.flatnonzero(self.state.sizes[: self.n_clusters] >= max(2, 2 * self.smallest))
-        for cluster in self.rng.permutation(enough).tolist():
-            if cluster != keep and self._halved(cluster, gone, before):
-                return True
-        assign(self.problem, self.state, moved, np.full(moved.size, gone, np.int32))
-        return False
-
-    def _halved(self, cluster: int, empty: int, below: float) -> bool:
-        """Divide a cluster between two far members, if the loss then is low enough."""
-        members = self._far_first(cluster)
-        self._put(int(members[1]), empty)
-        mask = np.zeros(self.state.sizes.size, np.bool_)
-        mask[[cluster, empty]] = True
-        smallest, self.smallest = self.smallest, 1  # the new half grows from one item
-        settled = 0
-        for _ in range(2):
-            settled = self._sweep(members[2:], mask, members.size - 2, settled)
-        self.smallest = smallest
-        if self.improved(below) and self._satisfies_constraints():
-            return True
-        assign(self.problem, self.state, members, np.full(members.size, cluster, np.int32))
         return False
 
     # ------------------------------------------------------------------ iterated local search

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,25 +88,27 @@ def needs_lists(draws: Draws) -> bool:
 
 def tables_from_draws(draws: Draws, loss: Loss) -> Averaged | PerDraw:
     """The search problem of a loss on count tables of the draws."""
-    terms, steps = terms_and_steps(loss, draws.n_items)
-    row_of, row_draw, truth = row_tables(draws, terms)
-    weights = np.array(draws.probabilities)  # writable: a read-only array would compile again
-    kind, form = Averaged if loss.averages_sums else PerDraw, loss.form(draws.n_items)
-    mean_truth = float((weights * truth).sum())
-    return kind(form, terms, steps, row_of, row_draw, weights, truth, mean_truth)
+    kind = Averaged if loss.averages_sums else PerDraw
+    return kind(*_sums_and_rows(draws, loss))
 
 
 def lists_from_draws(draws: Draws, loss: Loss) -> AveragedLists | PerDrawLists:
     """The search problem of a loss on lists of the members of the draws' clusters."""
+    fields = _sums_and_rows(draws, loss)
+    members = np.argsort(draws.labels, axis=1, kind="stable").astype(np.int32).ravel()
+    first = np.concatenate(([0], np.cumsum(np.bincount(fields[3].ravel()))))
+    kind: Any = AveragedLists if loss.averages_sums else PerDrawLists
+    found: AveragedLists | PerDrawLists = kind(*fields, members, first)
+    return found
+
+
+def _sums_and_rows(draws: Draws, loss: Loss) -> tuple[Any, ...]:
+    """What both kinds of problems have: the loss's arithmetic, the rows of clusters, masses."""
     terms, steps = terms_and_steps(loss, draws.n_items)
     row_of, row_draw, truth = row_tables(draws, terms)
-    members = np.argsort(draws.labels, axis=1, kind="stable").astype(np.int32).ravel()
-    sizes = np.bincount(row_of.ravel(), minlength=row_draw.size)
-    first = np.concatenate(([0], np.cumsum(sizes)))
-    weights = np.array(draws.probabilities)
-    kind, form = AveragedLists if loss.averages_sums else PerDrawLists, loss.form(draws.n_items)
-    lists, mean_truth = (row_of, row_draw, members, first), float((weights * truth).sum())
-    return kind(form, terms, steps, *lists, weights, truth, mean_truth)
+    weights = np.array(draws.probabilities)  # writable: a read-only array would compile again
+    shared = (loss.form(draws.n_items), terms, steps, row_of, row_draw)
+    return (*shared, weights, truth, float((weights * truth).sum()))
 
 
 def row_tables(
