@@ -44,7 +44,7 @@ _EARLIER = "header"
 
 
 class Form(NamedTuple):
-    """What a file holds: its name in files and the newest version of it."""
+    """The form of a stored result: its name in files and its newest version."""
 
     format: str
     version: int
@@ -584,7 +584,7 @@ def restored(base: type, kind: str, config: dict[str, Any], module: str | None =
 
 
 def _say_missing(kind: str, home: str, elsewhere: list[str]) -> str:
-    """What is not there, what to do, and what has the same name."""
+    """The error for a class that is not known: its name, the remedy, classes of the same name."""
     if home == _OWN:
         return (
             f"the file's model uses the class {kind}, which this version of partita does not have; "

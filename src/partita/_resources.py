@@ -246,7 +246,7 @@ def run_interruptible(function: Callable[[], R], interrupt: Callable[[], None]) 
 def stream(
     function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | None = None
 ) -> Iterator[R]:
-    """As :func:`run`, one result after the other; few wait, since each may be large."""
+    """Like :func:`run`, but yields results in order; few wait, since each may be large."""
     left = iter(tasks)
     if n_jobs is None and _joblib_is_configured():
         while batch := list(islice(left, _AT_ONCE)):

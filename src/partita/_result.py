@@ -1,4 +1,4 @@
-"""What results share: read-only arrays, a short repr, one screen of text, and HTML."""
+"""The base class of results: read-only arrays, a short repr, one screen of text, and HTML."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def latex_table(table: Table) -> str:
 
 
 class Page(NamedTuple):
-    """What a notebook shows of a result: everything is escaped when it is written."""
+    """The notebook page of a result; everything is escaped when it is written."""
 
     title: str
     facts: Sequence[tuple[str, str]] = ()

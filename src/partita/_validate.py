@@ -220,7 +220,7 @@ def path(value: object, name: str = "path") -> Path:
 
 @contextmanager
 def called_rightly(function: object, argument: str, expected: str) -> Iterator[None]:
-    """What a user's function raises when it is tried, as an error about that argument."""
+    """Turn what a user's function raises when it is tried into an error about that argument."""
     try:
         yield
     except PartitaError:

@@ -46,7 +46,7 @@ _CORE = (
 
 
 def uns_of(summary: Summary) -> dict[str, Any]:
-    """What goes into ``uns``: only kinds of values that an h5ad file keeps, hence no None."""
+    """Entries for ``uns``: only values that an h5ad file can keep, hence no None."""
     found, ball, checks = summary.estimate, summary.ball, summary.diagnostics
     params = {
         **summary.options,

@@ -143,7 +143,7 @@ Point = Any
 
 
 class DrawsFacts:
-    """What draws of any kind share: weights, chains, names, kind, and how some are taken.
+    """Base class of draws: weights, chains, names, kind, and selection.
 
     A subclass holds the points that were drawn. It says what they are (``_points``,
     ``_points_at``), which of them are equal (``_number``), and what the questions that need only
@@ -204,7 +204,7 @@ class DrawsFacts:
     # ------------------------------------------------------------------ what a subclass says
 
     def _points(self) -> dict[str, Any]:
-        """What was drawn, by the names of ``_from_canonical``."""
+        """The points, under the argument names of ``_from_canonical``."""
         raise NotImplementedError
 
     def _points_at(self, index: Any) -> dict[str, Any]:
@@ -217,7 +217,7 @@ class DrawsFacts:
 
     @property
     def stored(self) -> Any:
-        """What is kept elsewhere, on the workers of a cluster, or in memory."""
+        """The stored points, in memory or on the workers of a cluster."""
         return None
 
     @property
@@ -393,7 +393,7 @@ class DrawsFacts:
         raise NotImplementedError
 
     def key(self, point: Point) -> bytes:
-        """What tells a point, in the form of the kernels, from all others; gives their order."""
+        """A sortable key that identifies a point."""
         raise NotImplementedError
 
     @property
@@ -583,7 +583,7 @@ class Draws(DrawsFacts):
         return _restored, (type(self), *fields, self._kind, self._reweighting)
 
     def _with(self, **changed: Any) -> Self:
-        """As ``DrawsFacts._with``; other labels or weights are no longer those of a reweighting."""
+        """Like ``DrawsFacts._with``; new labels or weights drop the record of a reweighting."""
         if not changed.keys() & {"labels", "weights", "kind"}:
             changed.setdefault("reweighting", self._reweighting)
         return super()._with(**changed)

@@ -27,7 +27,7 @@ class PartitaError(Exception):
 
 
 class PartitaWarning(UserWarning):
-    """Something was understood in one of several ways; the message says in which."""
+    """The input can be read in more than one way; the message says how it was read."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -118,4 +118,4 @@ class MemoryLimitError(PartitaError, MemoryError):
 
 
 class ClusterError(PartitaError, ConnectionError):
-    """A cluster that work was sent to went away, or its workers die of the work."""
+    """The Dask cluster was lost, or its workers died of the work that was sent to them."""

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 class SupportsDraws(Protocol):
-    """What holds draws says so: Fit, Summary and CredibleBall do, and yours may."""
+    """Objects that hold draws: Fit, Summary and CredibleBall, and classes of your own."""
 
     def __draws__(self) -> Draws:
         """The draws."""
 
 
 class SupportsLabels(Protocol):
-    """What stands for one partition says so: PointEstimate, Summary and CredibleBall do."""
+    """Objects that stand for one partition: PointEstimate, Summary and CredibleBall."""
 
     def __labels__(self) -> NDArray[np.integer[Any]]:
         """One label per item."""

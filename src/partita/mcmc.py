@@ -61,7 +61,7 @@ def ess_bulk(chains: Chains) -> float:
 
 
 def ess_within(chains: Chains) -> float:
-    """As ``ess_bulk``, without what lies between the halves of chains.
+    """Like ``ess_bulk``, without the variance between the halves of chains.
 
     Chains that disagree have a small ``ess_bulk``; this number does not know of the others.
     """

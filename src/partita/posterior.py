@@ -1,4 +1,4 @@
-"""What several questions about the same draws need, each computed once."""
+"""Intermediate results that several questions about the same draws share, each computed once."""
 
 from __future__ import annotations
 

@@ -425,7 +425,7 @@ def _number_or_law(option: str, text: str) -> float | Gamma | F:
 
 
 def _numbers_in(text: str) -> tuple[float, ...]:
-    """Numbers between commas; none where one is no number."""
+    """Numbers between commas; empty if one of them is not a number."""
     try:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
@@ -433,7 +433,7 @@ def _numbers_in(text: str) -> tuple[float, ...]:
 
 
 def role_of(kernel: Kernel, column: NDArray[Any]) -> str:
-    """What a column is to its kernel: number, count, yes/no or category."""
+    """The type of a column under its kernel: number, count, yes/no or category."""
     roles = {"GammaPoisson": "count", "BetaBernoulli": "yes/no", "DirichletCategorical": "category"}
     return roles.get(kernel.kind, "number" if column.dtype.kind == "f" else "category")
 

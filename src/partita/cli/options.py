@@ -88,7 +88,7 @@ class LossName(click.Choice):  # type: ignore[type-arg]
 
 @dataclass
 class Run:
-    """What one run of the command line knows beside its command's arguments."""
+    """State of one run of the command line, beside its command's arguments."""
 
     debug: bool = False
     command: click.Command | None = None
@@ -474,7 +474,7 @@ def _in_options(text: str, command: click.Command | None) -> str:
 
 
 def paragraph(error: BaseException, command: click.Command | None) -> str:
-    """What an error says, behind the option of the command that it is about."""
+    """The message of an error, after the option that it is about."""
     text, argument = _in_options(str(error), command), getattr(error, "argument", None)
     # A message about a path names the file.
     option = None if argument == "path" else _option_of(argument, command)

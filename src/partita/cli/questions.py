@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command found, in its three forms.
+    """The answer of a command, in its three forms.
 
     Attributes
     ----------

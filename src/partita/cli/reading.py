@@ -394,7 +394,7 @@ class Understood:
     warnings: tuple[str, ...]
 
     def show(self, kernel: Kernel) -> str:
-        """What was understood, one line per column."""
+        """Show how the table was read, one line per column."""
         from partita.cli.fit import prior_of, role_of
 
         lines = [("column", "role", "kernel", "prior", "missing")]

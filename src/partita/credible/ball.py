@@ -137,7 +137,7 @@ def _metric(center: Any, loss: str | Loss | None, draws: AnyDraws) -> Loss:
 
 
 class Ball(Result):
-    """What credible balls of partitions and of feature allocations share.
+    """Base class of credible balls of partitions and of feature allocations.
 
     Nothing here looks inside a point.
     """
@@ -471,7 +471,7 @@ def ball_at(
 
 
 class _Extreme(Result):
-    """What bounds of partitions and of feature allocations share."""
+    """Base class of bounds of partitions and of feature allocations."""
 
     kind: str
     distance: float

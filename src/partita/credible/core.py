@@ -610,7 +610,7 @@ def _search(posterior: Posterior, held_out: bool, settings: _Settings, clock: Cl
 
 
 def _limits(clock: Clock) -> tuple[str, ...]:
-    """What ended the work early."""
+    """The limits that ended the work early."""
     if clock.interrupted:
         return ("interrupt",)
     return ("time limit",) if clock.left == 0.0 else ()
@@ -914,5 +914,5 @@ def _seed(rng: Rng | None) -> np.random.SeedSequence:
         return rng
     if isinstance(rng, np.random.Generator):
         return np.random.SeedSequence(rng.integers(2**32, size=4).tolist())
-    generator(rng)  # refuses what is no seed
+    generator(rng)  # refuses anything but a seed
     return np.random.SeedSequence(0 if rng is None else rng)

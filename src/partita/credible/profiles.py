@@ -1,4 +1,4 @@
-"""What the clusters of a partition are like: columns of data by cluster."""
+"""Profiles of clusters: columns of data by cluster."""
 
 from __future__ import annotations
 

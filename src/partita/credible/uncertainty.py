@@ -997,7 +997,7 @@ def feature_counts(draws: FeatureDraws, least_items: int = 1) -> FeatureCounts:
 
 
 class Alignment(NamedTuple):
-    """What the draws say about an allocation, features matched one to one with its own."""
+    """Agreement of the draws with an allocation, features matched one to one."""
 
     membership: Floats
     """Probabilities of the items to be in the matched features, shape (n_items, n_features)."""

@@ -532,7 +532,7 @@ def _of_clusters(draws: AnyDraws, part: Ints, inflation: float, items: Ints) -> 
 
 
 def _nearer_to_the_next(apart: Floats, shuffle: np.random.Generator) -> float:
-    """By how much nearer draws are to the next one seen than to any; 0 where that is chance."""
+    """How much nearer draws are to the next draw than to a random one; 0 if chance explains it."""
     n = len(apart)
     orders = np.stack([np.arange(n), *(shuffle.permutation(n) for _ in range(SHUFFLES))])
     steps = apart[orders[:, :-1], orders[:, 1:]].mean(axis=1)

@@ -78,7 +78,7 @@ def title_of(name: str) -> str:
 
 
 def trace_functionals(source: object, n_draws: int) -> dict[str, NDArray[np.float64]]:
-    """What sampler output has learned, and its log posterior; nothing for other draws."""
+    """Learned parameters and log posterior of a fit; empty for other draws."""
     # Only what says it holds draws: NumPy arrays have a method of the name ``trace``.
     trace = getattr(source, "trace", None) if hasattr(type(source), "__draws__") else None
     values: dict[str, NDArray[np.float64]] = {}
@@ -524,7 +524,7 @@ def diagnose_values(
             agreement = agreement_of(compared, pairs, inflation, n_jobs)
         start = first_tenth({name: column[rows] for name, column in columns.items()})
         if compared.n_draws // compared.n_chains >= _MIN_DRAWS:
-            # Slow chains are warned about already: what they explain is no drift.
+            # Slow chains are warned about already: what they explain is not drift.
             slow = max(1.0, compared.n_draws / float(np.nanmin(ess_bulk)))
             drifted = drift(compared, pairs, inflation=slow, rng=rng, n_jobs=n_jobs)
     names = tuple(values)

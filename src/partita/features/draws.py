@@ -797,7 +797,7 @@ def _read_npz(file: Path, var_name: str | None) -> FeatureDraws:
 
 
 def _from_arrays(arrays: dict[str, Any], file: Path) -> FeatureDraws:
-    """What ``write_features`` stored, checked: a file may be forged or damaged."""
+    """Draws that ``write_features`` stored, checked: a file may be forged or damaged."""
     fields: dict[str, Any] = {name: arrays[name] for name in _FIELDS if name in arrays}
     if "item_names" in fields:
         fields["item_names"] = fields["item_names"].tolist()

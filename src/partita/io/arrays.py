@@ -310,7 +310,7 @@ def item_names(array: Any, item: str) -> list[str] | None:
 
 
 def _draws_of_partita(array: Any, stats: Any, check: Any) -> Draws:
-    """What ``write_draws`` wrote: with weights, and with chains of any shape or none."""
+    """Draws that ``write_draws`` wrote: with weights, and with chains of any shape or none."""
     from partita.draws import with_fields
 
     draws = _draws_from_array(array)
@@ -595,7 +595,7 @@ def _codec_names(node: Any) -> Iterator[str]:
 
 
 def _codec_name(codec: Any) -> str:
-    """What the metadata of either format call a codec."""
+    """The name of a codec in the metadata of either format."""
     if isinstance(codec, dict):
         codec = codec.get("id", codec.get("name"))
     return codec if isinstance(codec, str) else repr(codec)

@@ -320,7 +320,7 @@ def _rows(
         source, separator, comments=False, blank_rows=True, encoding=options.encoding
     )
     cells = [[cell.text for cell in row] for row in table.rows]
-    # In a file of one column an empty line is a missing cell; elsewhere it is no row.
+    # In a file of one column an empty line is a missing cell; elsewhere it is skipped.
     one = max(map(len, cells)) == 1
     found = [(n, row or [""]) for n, row in zip(table.lines, cells, strict=True) if row or one]
     first = found[0][1]
@@ -497,7 +497,7 @@ _NAME = re.compile(
     re.IGNORECASE,
 )
 _MANY = 20
-"""Rows from which on all-different whole numbers are no accident."""
+"""Rows from which on all-different whole numbers cannot be chance."""
 
 _WIDE = 1e12
 
@@ -597,7 +597,7 @@ def wide_scales(table: Table) -> tuple[str, ...]:
 
 
 def numbers_but_for_few(column: NDArray[Any]) -> list[int]:
-    """Rows of a text column that are no numbers, where most others are; else none."""
+    """Rows of a text column that are not numbers, if most others are; else none."""
     if column.dtype.kind != "O":
         return []
     texts = [(i, v) for i, v in enumerate(column) if isinstance(v, str)]
@@ -614,7 +614,7 @@ def has_decimal_comma(column: NDArray[Any]) -> bool:
 
 
 def groups_digits(column: NDArray[Any]) -> str | None:
-    """What groups digits by three in a column of text that are numbers otherwise, if anything."""
+    """The thousands separator of a column of text whose cells are otherwise numbers, or None."""
     texts = _texts(column)
     for mark, decimal in ((".", ","), (",", "."), (" ", ","), (" ", "."), ("'", ".")):
         options = TextOptions(decimal=decimal, thousands=mark)

@@ -84,7 +84,7 @@ def placeholder_names(n_items: int) -> list[str]:
 
 
 def columns_beside(draws: Draws) -> dict[str, NDArray[Any]]:
-    """What tables hold beside the labels, by heading: chain, number of the run and weight."""
+    """Columns beside the labels, by heading: chain, number of the run and weight."""
     runs = np.arange(1, draws.n_draws + 1) if draws.kind == "ensemble" else None
     tilted = np.ones(draws.n_draws, np.int64) if draws.kind == "tilted" else None
     columns = {CHAIN: draws.chain, RUN: runs, TILTED: tilted, WEIGHT: draws.weights}
@@ -394,7 +394,7 @@ BLOCK_LABELS = 1 << 22
 """Labels converted at a time."""
 
 _ENOUGH_TO_COUNT = 10
-"""Rows from which on a column that counts them is no coincidence."""
+"""Rows from which on a column that counts them cannot be chance."""
 
 
 def rows_per_block(n_items: int) -> int:

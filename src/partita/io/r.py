@@ -369,7 +369,7 @@ def _values(obj: Any, kind: str, classes: tuple[str, ...]) -> NDArray[Any]:
 
 
 def at_path(root: Any, path: str) -> Any | None:
-    """What stands at a path such as ``fit$clust`` or ``chains[[2]]``; None where nothing does.
+    """The object at a path such as ``fit$clust`` or ``chains[[2]]``, or None.
 
     The name by which R's user knew the object of an .rds file may lead the path.
     """

@@ -220,7 +220,7 @@ class Format:
         return self._function(self.module, f"read_{self.name}")
 
     def replaceable(self) -> Callable[[Path], bool] | None:
-        """Of a directory: whether it is a store that partita wrote, and nothing else."""
+        """Whether a directory is a store that partita wrote, and nothing else."""
         found: Callable[[Path], bool] = import_module("partita.io.arrays").is_ours
         return found if self.directory else None
 
@@ -309,7 +309,7 @@ _NAMED = frozenset({"xarray", "arviz", "arviz_base"})
 
 
 def draws_from(obj: Any, *, var_name: str | None = None, transpose: bool = False) -> Draws:
-    """Draws from whatever is no plain array and does not say itself where its draws are."""
+    """Draws from paths, tables and containers: anything but plain arrays and ``__draws__``."""
     if isinstance(obj, (str, os.PathLike)):
         with about("draws", "path", "header", "format"):
             return read_draws(obj, transpose=transpose, var_name=var_name)
@@ -489,7 +489,7 @@ def _canonical(values: Any, store: slice, n_items: int, rule: NoiseRule | None) 
 
 
 def _rising(whole: Ints, first: int) -> Counting | None:
-    """What counts within one store; None where it has too few draws to tell."""
+    """The columns that count within one store; None if it has too few draws to tell."""
     if len(whole) < 3:
         return None
     step = whole[1] - whole[0]

@@ -130,7 +130,7 @@ def is_standard(source: object) -> bool:
 
 
 def name_of(source: Source) -> str:
-    """What to call the source in a message."""
+    """The name of the source in messages."""
     if is_standard(source):
         return "standard input"
     if has(source, "read"):
@@ -338,7 +338,7 @@ def _refuse_odd(piece: bytes, name: str) -> None:
 
 
 def refuse_endless(passed_over: int, name: str) -> None:
-    """Refuse a file whose blank lines and comments, that many bytes, are no preface of a table."""
+    """Refuse a file that begins with too many bytes of blank lines and comments."""
     if passed_over > _MOST_PASSED_OVER:
         raise FileFormatError(
             f"{name} has more than {_MOST_PASSED_OVER >> 20} MiB of blank lines and comments "
@@ -357,7 +357,7 @@ class Cell(NamedTuple):
 
     @property
     def number(self) -> float | None:
-        """Its value, or None; quoted cells and missing values are no numbers."""
+        """Its value, or None; quoted cells and missing values are not numbers."""
         if self.quoted or self.text in MISSING or not NUMBER.fullmatch(self.text):
             return None
         value = float(self.text)
@@ -436,7 +436,7 @@ def _stripped(cell: str) -> str:
 
 
 def separator_of(name: str) -> str | None:
-    """What stands between the cells of a text file of that name; None for other files."""
+    """The separator of a text file by its name; None for other files."""
     lower = name.lower()
     for packed in (".gz", ".xz", ".bz2"):
         lower = lower.removesuffix(packed)
@@ -465,7 +465,7 @@ def read_cells(
 
     Lines that start with # before the first row are ``comments``. A blank line between rows is
     refused, since it may be a missing value, or kept as an empty row if ``blank_rows`` are
-    expected; those at the end are no rows. A quoted cell may hold line ends. Where rows must be
+    expected; those at the end are skipped. A quoted cell may hold line ends. Where rows must be
     ``even`` in length the first may be one shorter, as R heads row names.
     """
     name = name_of(source)

@@ -77,7 +77,7 @@ ROW_NAMES, ITEM = "row names", "item"
 
 @dataclass(frozen=True)
 class Layout:
-    """What the columns of a text file are.
+    """The roles of the columns of a text file.
 
     ``target`` gives each column the number of its item, -1 for a column passed
     over, or -2, -3, … for one kept as text (``kept`` says what those are). The draws start at byte
@@ -176,7 +176,7 @@ def _read_head(blocks: Iterable[bytes], name: str, *, one_variable: bool) -> byt
 def _find_layout(
     head: bytes, sep: str, options: ReadOptions, name: str, *, one_variable: bool
 ) -> Layout:
-    """What the columns are, from the first rows and what the user says."""
+    """Find the roles of the columns from the first rows and the user's options."""
     found = _CONTENT.search(head)
     assert found is not None  # _read_head saw a row
     start, stop = found.span()
@@ -373,7 +373,7 @@ def _hint(numbers: list[float | None]) -> str:
 
 
 def _complaint(text: str) -> str:
-    """What is wrong with a cell that is no whole number."""
+    """The error for a cell that is not a whole number."""
     as_text = "pass strings=True and header=True or header=False"
     if text in MISSING:
         shown = f"{text!r} stands for a missing label" if text else "the label is missing"

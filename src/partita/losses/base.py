@@ -1,4 +1,4 @@
-"""What a loss is: a small frozen value that can measure two partitions."""
+"""The interface of losses: a loss is a small frozen value that measures two partitions."""
 
 from __future__ import annotations
 
@@ -252,7 +252,7 @@ class Loss(ABC):
         return self if self.is_metric else None
 
     def __eq__(self, other: object) -> bool:
-        # By everything it holds: a subclass may add what is no field.
+        # By everything it holds: a subclass may add attributes that are not fields.
         return type(self) is type(other) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
@@ -349,7 +349,7 @@ class PricedLoss(WithPrice):
     averages_sums: ClassVar[bool] = True
 
     def scale(self, n_items: int) -> float:
-        """What the sum is divided by."""
+        """The divisor of the sum."""
         raise NotImplementedError
 
     def form(self, n_items: int) -> PricedForm:

@@ -167,7 +167,7 @@ class VILowerBound(Loss):
     from_similarity: ClassVar[Literal["logarithms"]] = "logarithms"
 
     def form(self, n_items: int) -> PricedForm:
-        """That of the variation of information."""
+        """The form of the variation of information."""
         return VI().form(n_items)
 
     def ball_metric(self) -> Loss:
@@ -191,7 +191,7 @@ class VILowerBound(Loss):
 
 
 def _companions(block: Block, *, estimate: Labels) -> tuple[Floats, Floats]:
-    """What a block adds to each item's expected companions, in its cluster and anywhere."""
+    """A block's share of each item's expected companions, in its cluster and anywhere."""
     from partita.kernels.contingency import companions
 
     within, anywhere = np.zeros(estimate.size), np.zeros(estimate.size)
@@ -445,7 +445,7 @@ class OneMinusPEAR(Loss):
     from_similarity: ClassVar[Literal["sums"]] = "sums"
 
     def form(self, n_items: int) -> OneMinusARIForm:
-        """That of the index itself, at mean sums."""
+        """The form of the index itself, at mean sums."""
         return OneMinusARI().form(n_items)
 
     def expected(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> float:
@@ -461,7 +461,7 @@ class OneMinusPEAR(Loss):
 
 
 def _mean_sums(block: Block, *, estimate: Labels, terms: Floats) -> tuple[Floats]:
-    """What a block adds to the means of Σ n_te² and Σ n_t²."""
+    """A block's share of the means of Σ n_te² and Σ n_t²."""
     from partita.kernels.contingency import sums_of_rows
 
     joint, truth = sums_of_rows(estimate, block.rows, block.n_clusters, terms)

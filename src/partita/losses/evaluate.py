@@ -95,7 +95,7 @@ def loss_for(loss: str | Loss | None, draws: AnyDraws) -> Any:
 
 
 def metric_for(loss: str | Loss | None, draws: AnyDraws, why: str) -> Loss:
-    """As :func:`loss_for`, where only a metric will do."""
+    """Like :func:`loss_for`, but only metrics are accepted."""
     measure: Loss = loss_for(loss, draws)
     if not measure.is_metric:
         raise NotSupportedError(

@@ -1,4 +1,4 @@
-"""What turns one partition into another: clusters that merge or split, items that move."""
+"""The difference of two partitions: clusters that merge or split, items that move."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Change(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation(Result):
-    """What turns partition a into partition b. Made by :func:`explain`.
+    """The changes that turn partition a into partition b. Made by :func:`explain`.
 
     Attributes
     ----------

@@ -63,7 +63,7 @@ def _sums(terms: Floats, n_items: int) -> tuple[Floats, Floats]:
 
 
 def flaw(loss: Loss, *, metric: bool | None = None, n_items: int = CHECKED_ITEMS) -> str | None:
-    """What is wrong with a loss, in words; None when every claim holds.
+    """The first false claim of a loss, in words; None if every claim holds.
 
     Losses are finite, not negative, 0 for equal partitions and free of labels;
     a symmetric one is symmetric, a metric obeys the triangle inequality,

@@ -377,7 +377,7 @@ def draw_cross_table(ax: Axes, center: Labels, labels: Labels, indices: NDArray[
 
 
 def shapes_note(shapes: ClusterShapes | None, dimensions: int) -> str:
-    """What stars, bars and ellipses are; nothing where there are none."""
+    """The meaning of stars, bars and ellipses; empty if there are none."""
     if shapes is None:
         return ""
     what = "bars" if dimensions == 1 else "ellipses"

@@ -303,7 +303,7 @@ def marker(index: int) -> str:
 
 
 def cluster_handle(index: int, label: str) -> Line2D:
-    """What stands for a cluster in a legend."""
+    """The legend entry of a cluster."""
     handle: Line2D = library("lines").Line2D(
         [],
         [],

@@ -388,7 +388,7 @@ def _harmless(data: str) -> str:
 
 
 def _policy(*scripts: str) -> str:
-    """What the browser may do: run these scripts and no others, load nothing from anywhere."""
+    """The content security policy: run these scripts and no others, load nothing."""
     digests = (base64.b64encode(sha256(script.encode()).digest()).decode() for script in scripts)
     allowed = " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
     return (
@@ -411,7 +411,7 @@ def _document(content: Content) -> tuple[str, dict[str, str]]:
 
 
 def _data(content: Content, roots: dict[str, str]) -> dict[str, Any]:
-    """What the scripts need to know; arrays in base64."""
+    """The data of the scripts; arrays in base64."""
     shown, (order, starts) = content.shown, content.heat_items
     n_colours = max(int(colours.max()) for colours in shown.colours) + 1
     return {

@@ -1,4 +1,4 @@
-"""What a report shows, as plain data and static figures."""
+"""The content of a report, as plain data and static figures."""
 
 from __future__ import annotations
 
@@ -774,7 +774,7 @@ def radius(ball: CredibleBall) -> str:
 
 
 def estimate_text(found: PointEstimate) -> str:
-    """What is seen when an estimate is shown."""
+    """The text beside an estimate that is shown."""
     loss = f"{words(found.kind).expected} loss {loss_reached(found)}"
     text = f"{clusters(found.labels)}; {loss}, {found.proof}."
     if len(found.ties):

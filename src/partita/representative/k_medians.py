@@ -688,7 +688,7 @@ def group_bound(
 
 
 def _proven(far: Floats, masses: Floats, *, n: int, size: int, passes: int) -> float:
-    """What the groups of some draws cost at least."""
+    """A lower bound of the cost of the groups of some draws."""
     from partita.kernels.bounds import exchange, groups_value
 
     group = np.arange(len(far), dtype=np.int64) // size

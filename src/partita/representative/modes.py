@@ -136,7 +136,7 @@ def find_peaks(score: NDArray[np.float64], graph: Neighbours) -> Peaks:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PersistentPeaks(PointSet):
-    """What modes are, of whatever was drawn."""
+    """Base class of modes of partitions and of feature allocations."""
 
     weights: NDArray[np.float64]
     persistence: NDArray[np.float64]

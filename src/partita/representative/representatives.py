@@ -107,7 +107,7 @@ class HeldOutCurve(Result):
         return int(self.n[more.argmin()])
 
     def in_words(self, kind: Kind = "posterior") -> str:
-        """What the curve says, in one sentence, for draws of this kind."""
+        """The result of the curve in one sentence, for draws of this kind."""
         held_out = f"held-out {words(kind).draws}"
         little = f"{100 * MATTERS:g}%"
         if self.chosen == 1:
@@ -268,7 +268,7 @@ class AllocationSet(PointSet):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Regions(PointSet):
-    """What representatives are, whatever they represent."""
+    """Base class of representatives of partitions and of feature allocations."""
 
     weights: NDArray[np.float64]
     distance: float

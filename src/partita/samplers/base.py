@@ -1,4 +1,4 @@
-"""What a kernel family supplies, and products of families over the columns of a table."""
+"""The interface of kernel families, and products of families over the columns of a table."""
 
 from __future__ import annotations
 
@@ -547,7 +547,7 @@ class Product(Kernel):
         return found
 
     def learned(self, n_columns: int) -> tuple[int, ...]:  # noqa: ARG002
-        """Those of the parts, in the order of the columns."""
+        """The learned columns of the parts, in the order of the columns."""
         found = [[columns[c] for c in k.learned(len(columns))] for k, columns in self._bound()]
         return tuple(sorted(c for part in found for c in part))
 
@@ -599,7 +599,7 @@ class Product(Kernel):
     def predict_cell(
         self, same: Floats, values: Floats, column: int, rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
-        """As the part of that column predicts it."""
+        """The prediction of the part that has that column."""
         kernel, columns = self.part_of(column)
         return kernel.predict_cell(same, values, columns.index(column), rng)
 

@@ -48,7 +48,7 @@ class Arrays:
     rates: Rates
 
     def likelihood(self, values: Floats) -> Likelihood:
-        """The model of encoded rows, for this process: addresses are no others' business."""
+        """The model of encoded rows, for this process, since addresses differ between processes."""
         blocks = self.blocks.copy()
         for row, functions in zip(blocks, self.functions, strict=True):
             row[ADDRESS:] = _addresses(row[FAMILY], functions)
@@ -297,13 +297,13 @@ class Progress:
         return found
 
     def scalars(self) -> Floats:
-        """What is kept beside the labels, shape (chain, draw, number); see ``Record``."""
+        """Numbers kept beside the labels, shape (chain, draw, number); see ``Record``."""
         return np.stack([np.concatenate([p.scalars for p in pieces]) for pieces in self.records])
 
 
 @dataclass(frozen=True)
 class Step:
-    """What a chain is to do: iterations first + 1 … last, from a state, with some threads."""
+    """The task of a chain: iterations first + 1 … last, from a state, with some threads."""
 
     settings: Settings
     state: ChainState

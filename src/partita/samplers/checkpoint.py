@@ -39,7 +39,7 @@ _CHECKPOINT = Form("partita checkpoint", 2)
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What a run is of: what is read of one is checked against it."""
+    """The identity of a run, against which a checkpoint is checked."""
 
     kernel: Kernel
     prior: PartitionPrior
@@ -238,7 +238,7 @@ _SHARD = Form("partita chain", 1)
 
 @dataclass(frozen=True)
 class Shard:
-    """What a worker writes of a chain after a step: draws since the last shard, and its state."""
+    """A worker's file after a step of a chain: draws since the last shard, and its state."""
 
     directory: Path
     run: dict[str, Any]
@@ -373,7 +373,7 @@ def _check(
     kernel: Kernel,
     prior: PartitionPrior,
 ) -> None:
-    """What a kernel would trust: shapes, ranges, finite numbers; raises ValueError."""
+    """Check what kernels rely on: shapes, ranges, finite numbers; raises ValueError."""
     if values.dtype != np.float64 or values.shape != (draws.n_items, len(columns)):
         raise ValueError(
             f"the values are {values.dtype} of shape {values.shape}, expected float64 of shape "

@@ -144,7 +144,7 @@ class Fit(Simulations, Predictions, Result):
         n_draws: int = 1_000,
         rng: Rng | None = None,
     ) -> Profiles:
-        """What each cluster of a partition is like: its parameters, column by column.
+        """Parameters of each cluster of a partition, column by column.
 
         In two ways. *Given* the partition: the exact conjugate posterior of the parameters of its
         clusters. *Averaged*: θ_C is the mean over the items i of C of θ of i's cluster in the draw,

@@ -50,7 +50,7 @@ def varying(table: Table, kind: str) -> Floats:
 
 
 def refuse_extremes(values: Floats, table: Table) -> Floats:
-    """Range of each column; refuses numbers whose squares are no numbers, or that lost digits."""
+    """Range of each column; refuses numbers whose squares overflow, or that lost digits."""
     largest = np.nanmax(np.abs(values), axis=0)
     ranges = np.nanmax(values, axis=0) - np.nanmin(values, axis=0)
     for name, high, width in zip(table.names, largest, ranges, strict=True):
@@ -369,7 +369,7 @@ class NormalInverseGamma(Kernel):
     def moments_given(
         self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]
     ) -> list[dict[str, Moments]]:
-        """The rows are looked at once, whatever the number of rates."""
+        """The moments under each rate, in one pass over the rows."""
         found, priors = group_moments(values, labels), priors_of(self.rate, values.shape[1])
         kernels = self._given(priors, *found) if priors else (self,)
         return [each._moments(names, *found) for each in kernels]

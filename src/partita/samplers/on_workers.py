@@ -549,7 +549,7 @@ def _directory(path: PathLike) -> Path:
 
 
 def _shadow(chain: ChainThere) -> ChainState:
-    """What a display sees of a chain: its number of clusters."""
+    """The part of a chain that the progress display shows: its number of clusters."""
     return ChainState(np.array([chain.n_clusters - 1], np.int32), chain.alpha, chain.random)
 
 

@@ -280,7 +280,7 @@ Drawn = tuple[Floats, Floats]
 
 @dataclass(frozen=True)
 class Given:
-    """What densities and prior weights depend on besides the data."""
+    """Parameters of densities and prior weights."""
 
     hyper: Floats
     prior: Callable[[], Prior]

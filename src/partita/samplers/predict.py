@@ -1,4 +1,4 @@
-"""What a fit predicts: densities, cluster probabilities, missing cells, replicates, profiles."""
+"""Predictions of a fit: densities, cluster probabilities, missing cells, replicates, profiles."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Density(Result):
 
 @dataclass(frozen=True)
 class Parameters:
-    """What is learned beside the partitions, draw by draw.
+    """Parameters learned beside the partitions, draw by draw.
 
     The prior's parameter and the number of components, (n_draws,), and rates, (n_draws, n_rates).
     """
@@ -95,7 +95,7 @@ class Parameters:
     rates: Floats
 
     def rows(self, draws: slice) -> Parameters:
-        """Those of some draws."""
+        """The parameters of some draws."""
         return Parameters(self.prior[draws], self.components[draws], self.rates[draws])
 
 
@@ -162,7 +162,7 @@ def _left_out(
 
 
 class Predictions(_FitBase):
-    """What a fit says of new observations."""
+    """Predictions for new observations."""
 
     def density(self, grid: DataLike, *, prob: float = 0.95, n_jobs: int | None = None) -> Density:
         """Posterior predictive density at new points, with pointwise credible bands.
@@ -350,7 +350,7 @@ class Imputation(Result):
 
 
 class Simulations(_FitBase):
-    """What a fit can make: missing cells, replicates, distances between densities."""
+    """Simulations from a fit: missing cells, replicates, distances between densities."""
 
     def impute(self, *, prob: float = 0.95, rng: Rng | None = None) -> Imputation:
         """Posterior means and intervals of the missing cells, averaged over draws.

@@ -604,7 +604,7 @@ def _matched(expected: Callable[[Floats], float], mean: float, discount: float =
 
 
 _LEAST_LOG_SHAPE = -4.0
-"""A gamma law of shape e⁻⁴ says one cluster or as many as items, and hardly a number between."""
+"""A gamma law of shape e⁻⁴ says one cluster or as many as items, and hardly a number in between."""
 _MOST_LOG_SHAPE = 20.0
 """From here on the concentration is as good as fixed."""
 

@@ -270,7 +270,7 @@ def _given(initial: Any, n_items: int, chains: int, most: int) -> list[Labels]:
 
 
 def initial_state(states: Sequence[ChainState]) -> Progress:
-    """A run of which nothing is done."""
+    """The progress of a run that has not begun."""
     hashes = (
         hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()
         for arrays in ([s.labels for s in states], [s.random for s in states])

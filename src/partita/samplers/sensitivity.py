@@ -335,7 +335,7 @@ class PriorSensitivity(Result):
 
     @property
     def sentence(self) -> str:
-        """What to write: over which priors the reported clusters are the estimate."""
+        """One sentence for the paper: over which priors the reported clusters are the estimate."""
         unknown = f" There was no time for {in_list(self.missing)}." if self.missing else ""
         return self._said() + unknown
 
@@ -381,7 +381,7 @@ class PriorSensitivity(Result):
         return f"{said}."
 
     def _not_the_estimate(self, k: int) -> str:
-        """What to say of a partition that is not the estimate under the draws' own prior."""
+        """The sentence on a partition that is not the estimate under the draws' own prior."""
         there = counted(int(self.n_clusters[self.own]), "cluster")
         said = (
             f"The {counted(k, 'cluster')} asked about are not the estimate under "
@@ -558,7 +558,7 @@ def sensitivity_of_fit(
     n_jobs: int | None,
     clock: Clock,
 ) -> PriorSensitivity:
-    """As ``prior_sensitivity`` around an estimate; in brief with one step to either side."""
+    """Like ``prior_sensitivity``, around an estimate; in brief, with one step to either side."""
     grid = _Grid(fit.draws, fit.prior, clock)
     grid.fill(1 if brief else _STEPS)
     known = not found.constraints and found.method == "auto"
@@ -719,7 +719,7 @@ _ATTRIBUTE = {
 
 
 def _parameter(prior: PartitionPrior) -> str:
-    """What ``_scale`` is, in words."""
+    """The name of the parameter that ``_scale`` holds."""
     name = _ATTRIBUTE.get(type(prior), "")
     if not name:
         return ""
@@ -797,7 +797,7 @@ def _under(
     search: dict[str, Any] | None,
     clock: Clock,
 ) -> dict[str, Any]:
-    """What is reported under one prior; without a search, under the draws' own."""
+    """The report under one prior; without a search under the draws' own."""
     n_jobs = None if search is None else search["n_jobs"]
     posterior = Posterior(draws, n_jobs)
     labels = reported
@@ -845,7 +845,7 @@ def _between(metric: Loss, a: Labels, b: Labels) -> float:
 
 
 def _jaccards(reported: Labels, found: Labels) -> Floats:
-    """Of each reported cluster with the nearest one of another partition."""
+    """Jaccard index of each reported cluster with the nearest one of another partition."""
     table = shared_items(reported, found)
     union = table.sum(axis=1, keepdims=True) + table.sum(axis=0) - table
     return np.asarray((table / union).max(axis=1))

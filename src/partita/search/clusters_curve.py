@@ -283,7 +283,7 @@ class ClustersCurve(Result):
 
     @property
     def sentence(self) -> str:
-        """What the best partitions with other numbers of clusters cost, and how sure that is."""
+        """The cost of the best partitions with other numbers of clusters, and how sure it is."""
         own = int(self.estimate.max()) + 1
         others = np.flatnonzero(self.k != own)
         if not others.size:
@@ -311,7 +311,7 @@ class ClustersCurve(Result):
         return f"{cost} {self._verdict(others)}"
 
     def _verdict(self, others: NDArray[np.intp]) -> str:
-        """What the errors allow to say about the order."""
+        """What the standard errors say about the order."""
         own, said = int(self.estimate.max()) + 1, words(self.kind)
         good = [k for k in self.plateau.tolist() if k != own]
         if self.tolerance is not None:
@@ -457,7 +457,7 @@ class _NumberSearch:
             self.search.prepare()
 
     def of(self, k: int, starts: Sequence[Candidate], effort: Effort) -> list[Candidate]:
-        """What a search from these starts finds, and the starts that have k clusters."""
+        """Partitions from a search from these starts, and the starts that have k clusters."""
         task, constraints = self.task, Constraints(k)
         task.rng = np.random.default_rng((self.seed, k))
         found = self.search.search(constraints, starts, effort)

@@ -75,7 +75,7 @@ class EstimatesByLoss(Result):
 
     @property
     def sentence(self) -> str:
-        """What the table says."""
+        """The table in one sentence."""
         counts = sorted(set(self.n_clusters.tolist()))
         if len(counts) == 1 and not self.distances.any():
             every = "Both" if len(self.names) == 2 else f"All {len(self.names)}"

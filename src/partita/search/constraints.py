@@ -100,7 +100,7 @@ def clean_constraints(
 
 
 def within(task: Task, rules: Constraints, free: list[Candidate]) -> list[Candidate]:
-    """What keeps the rules, and what that costs, in words."""
+    """The partitions that keep the constraints; their cost is added to the limits."""
     best = min(free, key=lambda c: task.evaluate(c.labels))
     if rules.allow(best.labels):
         return [c for c in free if rules.allow(c.labels)]

@@ -118,7 +118,7 @@ def every_partition(n_items: int) -> Listed:
 
 
 def minimisers(task: Task, parts: Iterable[Listed], most: float = PAIRS) -> Labels | None:
-    """Those of the listed partitions that tie at the lowest loss.
+    """The listed partitions that tie at the lowest loss.
 
     None where time is up, or where more than ``most`` pairs of a partition and a draw would have
     to be compared, which the limits say.

@@ -377,7 +377,7 @@ class _TimeIsUpError(Exception):
 
 
 class Known(NamedTuple):
-    """What blocks of draws need besides their labels."""
+    """Facts that a scan of the draws needs besides their labels."""
 
     terms: Floats
     steps: Floats

@@ -65,7 +65,7 @@ Items = NDArray[np.int64]
 
 
 class Constraints(NamedTuple):
-    """What the partitions of a search must be like."""
+    """Constraints on the partitions of a search."""
 
     n_clusters: int | None = None
     min_size: int = 1

@@ -428,13 +428,13 @@ class Starts:
         self._nearby = _neighbours(task, problem, sample)
 
     def first(self) -> list[StartPoint]:
-        """What is always tried: the user's starts and one of each kind."""
+        """Starts that are always tried: the user's, and one of each kind."""
         user = [(row, USER, None) for row in self._task.options.starts]
         own = [self._cut(), self._draw() or self._one(), self._allocation()]
         return self._begin([*user, *own], 0)
 
     def more(self, best: Labels) -> list[StartPoint]:
-        """What is tried where the first starts end apart."""
+        """Starts that are tried where the first ones end apart."""
         near = [self._neighbour(best), self._neighbour(best)]
         own = [self._one(), self._singletons(), self._draw() or self._allocation()]
         return self._begin([*near, *own], 1)

@@ -80,8 +80,8 @@ DISSOLVED_DRAWS, NEARLY = 1_000, 1e-4
 may come there to be put to all draws."""
 
 MANY, WORTH = 32, 1e-4
-"""With more clusters descents on a sample move single items only, and only from a crossing where so
-much of the loss could be won."""
+"""With more than MANY clusters, descents on a sample move single items only, and begin only at
+crossings where at least the share WORTH of the loss could be won."""
 
 _SHOWN = 32
 """Corners that ``print`` shows."""
@@ -390,7 +390,7 @@ class Stability(Result):
 
 
 class AnyPath(Result):
-    """What the price paths of partitions and of feature allocations share."""
+    """Base class of the price paths of partitions and of feature allocations."""
 
     breakpoints: Floats
     low: float
@@ -434,7 +434,7 @@ class AnyPath(Result):
     def _price(self, a: ArrayLike) -> Floats:
         try:
             prices = np.asarray(a, np.float64)
-        except (TypeError, ValueError):  # how NumPy says that these are no numbers
+        except (TypeError, ValueError):  # NumPy's errors for what is not numbers
             prices = np.array(np.nan)
         if not ((prices >= self.low) & (prices <= self.high)).all():
             between = f"prices between {self.low:g} and {self.high:g}, where this path was sought"
@@ -934,7 +934,7 @@ def _descended(
 
 
 def _ends(draws: Draws) -> list[Labels]:
-    """What is optimal for the lowest and the highest price: the meet and the join of all draws."""
+    """The optimum at the lowest and at the highest price: the meet and the join of all draws."""
     numbers: dict[bytes, int] = {}
     columns = np.ascontiguousarray(draws.labels.T)
     meet = [numbers.setdefault(column.tobytes(), len(numbers)) for column in columns]
@@ -1003,7 +1003,7 @@ def _crossing(p: Point, q: Point) -> float:
 
 
 def _possible_gains(edges: NDArray[np.float64], best: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What could be won at each breakpoint, relative to the loss, if its neighbours stay.
+    """The possible gain at each breakpoint, relative to the loss, if its neighbours stay.
 
     The optimum is concave in the price, so it is nowhere below the chord between
     two of its values. ``edges`` are the breakpoints and both ends of the path,

@@ -160,7 +160,7 @@ def reads_of(problem: Problem) -> int:
 
 
 def co_member_work(problem: Problem) -> float:
-    """What counting an item's companions in lists costs, in cells; 0 where there are tables."""
+    """The cost of counting an item's co-members in lists, in cells; 0 where there are tables."""
     if not has_lists(problem):
         return 0.0
     sizes = np.diff(problem.first).astype(np.float64)

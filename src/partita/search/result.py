@@ -1,4 +1,4 @@
-"""What a point estimate reports: the partition, how good it is, and how it was found."""
+"""Point estimates: the partition, how good it is, and how it was found."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _FOUND_BY = {
 def constraints_in_words(
     n_clusters: int | None, min_size: int, max_clusters: int | None
 ) -> tuple[str, ...]:
-    """What a partition must fulfil, each constraint as one phrase."""
+    """The constraints on a partition, each as one phrase."""
     found = []
     if n_clusters is not None:
         found.append(f"exactly {counted(n_clusters, 'cluster')}")
@@ -80,7 +80,7 @@ class Start(Result):
 
 @dataclass(frozen=True, repr=False)
 class SearchReport(Result):
-    """What a search did.
+    """The record of a search.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ class SearchReport(Result):
 
 
 class Estimate(Result):
-    """What estimates of partitions and of feature allocations share."""
+    """Base class of estimates of partitions and of feature allocations."""
 
     expected_loss: float
     lower_bound: float | None

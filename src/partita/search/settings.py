@@ -1,4 +1,4 @@
-"""What decides where a search goes and when it ends, with what is known about each number.
+"""Tuning constants of the search, each with the measurement that set it.
 
 Work is counted in cells of count tables; about 10⁹ are read in a second. "Contest" is
 ``python -m benchmarks.contest``, "ablation" its table in ``benchmarks/RESULTS.md``. Sizes of

@@ -1,4 +1,4 @@
-"""What every search method is given, and what it returns."""
+"""Input and output of every search method."""
 
 from __future__ import annotations
 

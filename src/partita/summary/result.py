@@ -102,7 +102,7 @@ def versions_used() -> dict[str, str]:
 
 
 class AnySummary(Result):
-    """What summaries of partitions and of feature allocations share."""
+    """Base class of summaries of partitions and of feature allocations."""
 
     draws: Any
     estimate: Any
@@ -126,7 +126,7 @@ class AnySummary(Result):
         return text.sentence(self)
 
     def _statements(self, first: int = 0) -> list[tuple[str, str]]:
-        """What is said in brief: each statement with what it is about."""
+        """The statements in brief, each with its heading."""
         raise NotImplementedError
 
     def _frames(self) -> dict[str, Any]:
@@ -393,7 +393,7 @@ class Summary(AnySummary):
 
     @cached_property
     def chain_estimates(self) -> ChainEstimates | None:
-        """What each chain would report alone, and how far apart they are; computed on first use.
+        """The estimate of each chain alone, and how far apart they are; computed on first use.
 
         None for a single chain or an ensemble, where the summary was cut short, and where searches
         take long: draws × items × (clusters + 4) above 30 million, and at most 50,000 items.

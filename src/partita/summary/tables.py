@@ -179,7 +179,7 @@ def comparison(summary: Summary) -> Table:
 
 
 def chains(summary: Summary) -> Table | None:
-    """What each chain would report alone; None where that is not known."""
+    """The estimate of each chain alone; None where that is not known."""
     found = summary.chain_estimates
     return None if found is None else found.table()
 
@@ -191,7 +191,7 @@ def diagnostics(summary: AnySummary) -> Table | None:
 
 
 def curve(summary: Summary) -> Table | None:
-    """What the best partition of each number of clusters costs."""
+    """The cost of the best partition of each number of clusters."""
     found = summary.curve
     if found is None:
         return None
@@ -320,7 +320,7 @@ _SEVERAL = ("labels", "weights", "distance", "expected_loss", "radius", "chains"
 
 
 def plain_summary(summary: Summary) -> dict[str, Any]:
-    """What ``Summary.to_dict`` returns."""
+    """The result of ``Summary.to_dict``."""
     draws, several = summary.draws, summary.representatives
     found: dict[str, Any] = {
         "partita": "numbers",

@@ -107,7 +107,7 @@ def how_many(summary: Summary) -> str:
 
 
 def statements(summary: AnySummary) -> list[tuple[str, str]]:
-    """What summaries of both kinds say in brief: each statement with what it is about."""
+    """The statements of summaries of both kinds, each with its heading."""
     found, ball, said = summary.estimate, summary.ball, words(summary.draws.kind)
     loss = in_unit(f"{found.expected_loss:#.4g}", found.loss.unit)
     # Where distances are whole an error of 0 would only say that they are.
@@ -129,7 +129,7 @@ def statements(summary: AnySummary) -> list[tuple[str, str]]:
 
 
 def statements_on_partitions(summary: Summary, first: int = 0) -> list[tuple[str, str]]:
-    """What a summary of partitions says in brief."""
+    """The statements of a summary of partitions, each with its heading."""
     told = statements(summary)
     label, number = told[2]
     fewest = _fewest(summary, told=_cheapest_other(summary))
@@ -160,7 +160,7 @@ def _sized(summary: AnySummary, form: str) -> str:
 
 
 def _how_good(found: Estimate) -> str:
-    """What is proven of an estimate, how it was searched for, and whether others are as good."""
+    """The proof of an estimate, how it was found, and whether others are as good."""
     text = limit_in_words(found)
     if not found.is_proven_optimal:
         text += f"; {found_by(found)} found none better"
@@ -212,7 +212,7 @@ def _others(number: int) -> str:
 
 
 def warnings_of(summary: AnySummary) -> list[str]:
-    """What stands against the answer, each with what to do."""
+    """Warnings about the answer, each with a remedy."""
     search = summary.estimate.search
     found = [*search.limits]
     if search.interrupted:
@@ -226,13 +226,13 @@ def warnings_of(summary: AnySummary) -> list[str]:
 
 
 def lead_of(summary: AnySummary) -> str:
-    """What leads the sentence: with warnings it is not to be written yet."""
+    """The heading of the sentence: with warnings it should not be written yet."""
     settled = summary.diagnostics.ok and not summary.estimate.search.interrupted
     return "For your paper" if settled else "For your paper, once the warnings are resolved"
 
 
 def origin(summary: AnySummary) -> str:
-    """What a summary was made from: 400 draws of 30 items in 4 chains."""
+    """The input of a summary: 400 draws of 30 items in 4 chains."""
     draws: AnyDraws = summary.draws
     chains = f" in {counted(draws.n_chains, 'chain')}" if draws.chain is not None else ""
     weighted = f", {weights_in_words(draws)}" if draws.weights is not None else ""
@@ -241,7 +241,7 @@ def origin(summary: AnySummary) -> str:
 
 
 def weights_in_words(draws: AnyDraws) -> str:
-    """What is to be known of the weights of weighted draws."""
+    """A phrase on the weights of weighted draws."""
     how = draws.reweighting if isinstance(draws, Draws) else None
     if how is not None:
         return f"reweighted to {how.prior} (effectively {draws.n_effective:,.0f})"
@@ -278,7 +278,7 @@ def _cheapest_other(summary: Summary) -> int | None:
 
 
 def _next_best(summary: Summary) -> str:
-    """What the cheapest other number of clusters costs, of those that were tried."""
+    """The cost of the cheapest other number of clusters, of those that were tried."""
     curve, j = summary.curve, _cheapest_other(summary)
     if curve is None or j is None:
         return ""
@@ -375,7 +375,7 @@ def _late(summary: AnySummary) -> list[str]:
 
 
 def screen(summary: AnySummary, width: int = WIDTH, *, first: int = 0) -> str:
-    """What to read first, in lines of at most ``width``.
+    """The summary on one screen, in lines of at most ``width``.
 
     Clusters and unnamed items count from ``first``.
     """
@@ -407,7 +407,7 @@ _INSTEAD = "Run longer; print(summary.details()) shows what the chains hold."
 
 
 def _disagreement(summary: AnySummary, width: int) -> list[Line]:
-    """Of chains that disagree there is no answer yet: what is wrong, and where to look."""
+    """The screen for chains that disagree: no answer yet, and where to look."""
     return [
         *wrapped("", origin(summary), width),
         *wrapped(WARNS, _DISAGREE, width),

@@ -144,7 +144,7 @@ def _loss_of_heavy_draw(task: Task) -> float | None:
 
 
 def _matched_bound(task: Task, effort: Effort) -> float | None:
-    """What matched draws prove about a metric that the loss is at least a multiple of."""
+    """The bound from matched draws, for a metric that the loss is at least a multiple of."""
     below = task.loss.minorant()
     if below is None or task.draws is None:
         return None
