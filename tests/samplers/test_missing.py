@@ -71,10 +71,10 @@ def case_of(name: str, n: int) -> Case:
 @pytest.mark.parametrize("name", KERNELS)
 def test_densities_are_those_of_the_cells_that_are_there(name):
     case = case_of(name, 14)
-    arrays, model, bound = compiled(case)
+    _, model, bound = compiled(case)
     base = bound.log_base(case.values)
-    _, joining = join_weights(model, model, flat(14), arrays.n_rows, arrays.n_work, LABELS, 4)
-    alone = family.prior_predictive(model, flat(14), arrays.n_rows, arrays.n_work)
+    _, joining = join_weights(model, model, flat(14), LABELS, 4)
+    alone = family.prior_predictive(model, flat(14))
     for i, point in enumerate(case.values):
         expected = [case.reference(point, case.values[j == LABELS]) for j in range(4)]
         np.testing.assert_allclose(joining[i] + base[i], expected, atol=1e-9)

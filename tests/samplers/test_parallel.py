@@ -36,8 +36,8 @@ def random_state(seed=3):
 def store_of(model, slots, k):
     rows = np.arange(slots.size)
     likelihood = model.arrays.likelihood(model.values)
-    store = kernels.statistics(likelihood, rows, slots, np.int64(k), model.arrays.n_rows)
-    kernels.refreshed(likelihood, model.prior.arrays, store, np.int64(k), model.arrays.n_work)
+    store = kernels.statistics(likelihood, rows, slots, np.int64(k))
+    kernels.refreshed(likelihood, model.prior.arrays, store, np.int64(k))
     return likelihood, store
 
 
@@ -104,9 +104,7 @@ def test_statistics_in_pieces_are_those_of_all():
 
         def measured(first, last, model=model, likelihood=likelihood):
             part = likelihood._replace(data=likelihood.data[first:last])
-            return kernels.statistics(
-                part, np.arange(last - first), slots[first:last], np.int64(3), model.arrays.n_rows
-            )
+            return kernels.statistics(part, np.arange(last - first), slots[first:last], np.int64(3))
 
         whole, pieces = measured(0, 90), measured(0, 1)
         for first, last in ((1, 2), (2, 40), (40, 90)):
@@ -184,7 +182,7 @@ def test_moves_leave_the_clusters_as_measured_anew(name):
     """Statistics and caches after splits, merges and collapsed sweeps are those of the labels."""
     case = {case.name: case for case in cases(n=60, seed=3)}[name]
     model = model_of(case)
-    rows = parallel.RowsHere(model.arrays.likelihood(model.values), model.arrays, 1)
+    rows = parallel.RowsHere(model.arrays.likelihood(model.values), 1)
     state = ChainState(np.zeros(60, np.int32), 1.3, random_state(1))
     chain = parallel.Chain(rows, model, state, [state.labels], 1)
     seen = set()

@@ -54,7 +54,7 @@ class Arrays:
             row[ADDRESS:] = _addresses(row[FAMILY], functions)
         data = self.ordered(values)
         hyper = self.hyper.copy() if self.n_learned else self.hyper  # which a chain writes to
-        return Likelihood(data, blocks, hyper, self.tables)
+        return Likelihood(data, blocks, hyper, self.tables, self.n_rows, self.n_work)
 
     def ordered(self, values: Floats) -> Floats:
         """The rows with their columns in the order of the blocks; a copy only where it differs.
@@ -194,9 +194,7 @@ def build_model(
             "ProductPartition(log_v, log_w) are.",
             argument="prior",
         )
-    singleton = prior_predictive(
-        arrays.likelihood(values), tables.arrays, arrays.n_rows, arrays.n_work
-    )
+    singleton = prior_predictive(arrays.likelihood(values), tables.arrays)
     base = float(kernel.log_base(values).sum())
     return Model(values, arrays, tables, singleton, base)
 
@@ -383,8 +381,6 @@ def _advance(model: Model, task: Step) -> tuple[ChainState, Record]:
         model.prior.own(),
         arrays.rates,
         model.singleton.copy() if rates.size else model.singleton,
-        arrays.n_rows,
-        arrays.n_work,
         task.state.concentration,
         rates,
         labels,

@@ -33,7 +33,7 @@ from partita.draws import Draws
 from partita.errors import InvalidDataError, InvalidInputError, NotSupportedError
 from partita.io.data_table import Table, as_table
 from partita.kernels.arrays import Floats, Int32s
-from partita.kernels.gibbs.primitives import Likelihood, Prior, Rates
+from partita.kernels.gibbs.primitives import Likelihood, Prior, Rates, next_bits
 from partita.samplers.base import Kernel
 from partita.samplers.chains import (
     Arrays,
@@ -86,16 +86,6 @@ class ChunkThere:
         """The rows with the model's constants."""
         arrays = _constants(self.model)[0]
         return arrays.likelihood(self.data[:0])._replace(data=self.data)
-
-    @property
-    def n_rows(self) -> int:
-        """Rows of a store."""
-        return _constants(self.model)[0].n_rows
-
-    @property
-    def n_work(self) -> int:
-        """Rows of scratch."""
-        return _constants(self.model)[0].n_work
 
 
 def _writable(value: Any) -> Any:
@@ -214,6 +204,10 @@ class RowsThere:
     def __init__(self, client: Any, chunks: Sequence[Any], bounds: Sequence[int]) -> None:
         self.client, self.chunks, self.bounds = client, list(chunks), list(bounds)
 
+    def part(self, number: int) -> RowsThere:
+        """See :class:`parallel.Rows`."""
+        return RowsThere(self.client, [self.chunks[number]], self.bounds)
+
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """A task; Dask runs it where the largest of its arguments is, which are the rows."""
         return self.client.submit(function, *arguments, pure=False)
@@ -242,22 +236,6 @@ class RowsThere:
             new = [self.submit(itemgetter(0), pair) for pair in both]
             results = [self.submit(itemgetter(1), pair) for pair in both]
         return new, self._results(results)
-
-    def ask_one(self, number: int, function: Callable[..., T], state: Any, *common: Any) -> T:
-        """See :class:`parallel.Rows`."""
-        with explained(self.client):
-            future = self.submit(_run, function, self.chunks[number], state, *common)
-        found: T = self._results([future])[0]
-        return found
-
-    def one(
-        self, number: int, function: Callable[..., tuple[Any, T]], state: Any, *common: Any
-    ) -> tuple[Any, T]:
-        """See :class:`parallel.Rows`."""
-        with explained(self.client):
-            both = self.submit(_run, function, self.chunks[number], state, *common)
-            new, result = self.submit(itemgetter(0), both), self.submit(itemgetter(1), both)
-        return new, self._results([result])[0]
 
 
 class ChainThere(Chain):
@@ -515,12 +493,10 @@ def _drawn(model: Model, values: Floats, state: ChainState, k: int) -> tuple[Dra
     likelihood = arrays.likelihood(values)
     weight, components = state.concentration, np.int64(k + 1)
     parallel.set_parameters(likelihood, prior, arrays.rates, state.rates, weight, components)
-    store = parallel.statistics(
-        likelihood, np.arange(len(values)), state.labels, np.int64(k), arrays.n_rows
-    )
-    parallel.refreshed(likelihood, prior, store, np.int64(k), arrays.n_work)
+    store = parallel.statistics(likelihood, np.arange(len(values)), state.labels, np.int64(k))
+    parallel.refreshed(likelihood, prior, store, np.int64(k))
     drawn = parallel.draw_parameters(likelihood, prior, store, np.arange(k), state.random)
-    return drawn, np.uint64(parallel.random_key(state.random))
+    return drawn, np.uint64(next_bits(state.random))
 
 
 class _Keeper:

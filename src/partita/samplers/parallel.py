@@ -41,6 +41,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -50,7 +51,18 @@ from numpy.typing import NDArray
 from partita._resources import run
 from partita._storage import smallest_unsigned
 from partita.kernels.arrays import Floats, Int32s, Ints
-from partita.kernels.gibbs.primitives import Index, Likelihood, Prior, Random
+from partita.kernels.gibbs import parallel as kernels
+from partita.kernels.gibbs.primitives import (
+    LANES,
+    Index,
+    Likelihood,
+    Prior,
+    Random,
+    below,
+    next_bits,
+    uniform,
+)
+from partita.kernels.gibbs.prior import log_open, update_concentration
 from partita.samplers.chains import Arrays, ChainState, Model, Record, Small, Step
 from partita.samplers.priors import PriorTables
 
@@ -74,19 +86,15 @@ class Chunk:
 
     likelihood: Likelihood
     first: int
-    n_rows: int
-    n_work: int
-
-    @property
-    def size(self) -> int:
-        """Number of rows."""
-        return int(self.likelihood.data.shape[0])
 
 
 class Rows(Protocol):
     """Chunks of rows wherever they are; a state per chunk stays there, too."""
 
     bounds: Sequence[int]
+
+    def part(self, number: int) -> Rows:
+        """One of the chunks."""
 
     def ask(self, function: Callable[..., T], states: Sequence[Any], *common: Any) -> list[T]:
         """``function(chunk, state, *common)`` of every chunk, in order."""
@@ -96,32 +104,25 @@ class Rows(Protocol):
     ) -> tuple[list[Any], list[T]]:
         """The same of a function that returns a new state, which stays there, and a result."""
 
-    def ask_one(self, number: int, function: Callable[..., T], state: Any, *common: Any) -> T:
-        """``function(chunk, state, *common)`` of one chunk."""
-
-    def one(
-        self, number: int, function: Callable[..., tuple[Any, T]], state: Any, *common: Any
-    ) -> tuple[Any, T]:
-        """The new state and the result of one chunk."""
-
 
 class RowsHere:
     """Rows of this process, shared among threads."""
 
-    def __init__(self, likelihood: Likelihood, arrays: Arrays, threads: int) -> None:
+    def __init__(self, likelihood: Likelihood, threads: int) -> None:
         n_items = likelihood.data.shape[0]
         parts = -(-n_items // _CHUNK)
         self.bounds = np.linspace(0, n_items, parts + 1).astype(np.int64).tolist()
         self.chunks = [
-            Chunk(
-                likelihood._replace(data=likelihood.data[first:last]),
-                first,
-                arrays.n_rows,
-                arrays.n_work,
-            )
+            Chunk(likelihood._replace(data=likelihood.data[first:last]), first)
             for first, last in zip(self.bounds, self.bounds[1:], strict=False)
         ]
         self._threads = threads
+
+    def part(self, number: int) -> RowsHere:
+        """See :class:`Rows`."""
+        found = copy(self)
+        found.chunks = [self.chunks[number]]
+        return found
 
     def ask(self, function: Callable[..., T], states: Sequence[Any], *common: Any) -> list[T]:
         """See :class:`Rows`."""
@@ -137,23 +138,15 @@ class RowsHere:
         found = self.ask(function, states, *common)
         return [state for state, _ in found], [result for _, result in found]
 
-    def ask_one(self, number: int, function: Callable[..., T], state: Any, *common: Any) -> T:
-        """See :class:`Rows`."""
-        return function(self.chunks[number], state, *common)
-
-    one = ask_one
-
 
 # ------------------------------------------------------------------ what a chunk does
 
 
 def _measure(chunk: Chunk, labels: Int32s, n_names: int) -> tuple[Floats, Ints]:
     """Statistics of the clusters by name, and the names in order of first appearance."""
-    from partita.kernels.gibbs.parallel import first_seen, statistics
-
     rows = np.arange(labels.size)
-    store = statistics(chunk.likelihood, rows, labels, np.int64(n_names), chunk.n_rows)
-    return store, first_seen(labels, np.int64(n_names))
+    store = kernels.statistics(chunk.likelihood, rows, labels, np.int64(n_names))
+    return store, kernels.first_seen(labels, np.int64(n_names))
 
 
 def _canonical(chunk: Chunk, labels: Int32s, number: NDArray[Any]) -> NDArray[Any]:
@@ -166,11 +159,9 @@ def _reassign(
     chunk: Chunk, labels: Int32s, slot_of: Int32s, names: Int32s, drawn: Drawn, key: np.uint64
 ) -> tuple[Int32s, Ints]:
     """Rows of chosen clusters reallocated among these, and the sizes that they then have."""
-    from partita.kernels.gibbs.parallel import allocate
-
     rows = np.flatnonzero(slot_of[labels] >= 0)
     slots = np.empty(rows.size, np.int32)
-    allocate(chunk.likelihood, rows, chunk.first, *drawn, key, slots, False, False)
+    kernels.allocate(chunk.likelihood, rows, chunk.first, *drawn, key, slots, False, False)
     moved = labels.copy()
     moved[rows] = names[slots]
     return moved, np.bincount(slots, minlength=names.size)
@@ -188,14 +179,12 @@ def _sweep_window(
     random: Random,
 ) -> tuple[Int32s, tuple[Floats, Ints, Random]]:
     """A collapsed sweep of some rows, given the statistics of all; see ``collapsed_sweep``."""
-    from partita.kernels.gibbs.parallel import collapsed_sweep
-
     random = random.copy()
     model = chunk.likelihood._replace(data=chunk.likelihood.data[window], hyper=given.hyper)
     there = position_of[labels[window]]
     known, free = names
-    store, living = collapsed_sweep(
-        model, given.prior(), given.alpha, there, store, np.int64(k), chunk.n_work, random
+    store, living = kernels.collapsed_sweep(
+        model, given.prior(), given.alpha, there, store, np.int64(k), random
     )
     there_were = known.size + free.size
     new = np.arange(there_were, max(there_were, int(there.max(initial=0)) + 1))
@@ -207,10 +196,8 @@ def _sweep_window(
 
 def _seed(chunk: Chunk, labels: Int32s, row: int) -> tuple[int, Floats]:
     """The name of an item's cluster, and the item's statistics."""
-    from partita.kernels.gibbs.parallel import statistics
-
-    alone = statistics(
-        chunk.likelihood, np.array([row]), np.zeros(1, np.int32), np.int64(1), chunk.n_rows
+    alone = kernels.statistics(
+        chunk.likelihood, np.array([row]), np.zeros(1, np.int32), np.int64(1)
     )
     return int(labels[row]), alone
 
@@ -228,8 +215,6 @@ def _launch(
     hyper: Floats,
 ) -> tuple[Halves, Floats]:
     """Rows of two clusters other than two items, put to the item under which each is likelier."""
-    from partita.kernels.gibbs.parallel import launch, statistics
-
     member = (labels == names[0]) | (labels == names[1])
     for item in items:
         if 0 <= item - chunk.first < labels.size:
@@ -238,8 +223,8 @@ def _launch(
     there = (labels[rows] == names[1]).astype(np.int32)
     slots = np.empty(rows.size, np.int32)
     model = chunk.likelihood._replace(hyper=hyper)
-    launch(model, rows, seeds, chunk.n_work, slots)
-    found = statistics(chunk.likelihood, rows, slots, np.int64(2), chunk.n_rows)
+    kernels.launch(model, rows, seeds, slots)
+    found = kernels.statistics(chunk.likelihood, rows, slots, np.int64(2))
     return (rows, there, slots), found
 
 
@@ -247,12 +232,10 @@ def _scan(
     chunk: Chunk, halves: Halves, drawn: Drawn, key: np.uint64, last: bool, forced: bool
 ) -> tuple[Halves, tuple[Floats, float]]:
     """Rows reallocated between two halves; of the last allocation its log probability, too."""
-    from partita.kernels.gibbs.parallel import allocate, statistics
-
     rows, there, slots = halves
     slots = there if forced else slots.copy()
-    log_q = allocate(chunk.likelihood, rows, chunk.first, *drawn, key, slots, forced, last)
-    found = statistics(chunk.likelihood, rows, slots, np.int64(2), chunk.n_rows)
+    log_q = kernels.allocate(chunk.likelihood, rows, chunk.first, *drawn, key, slots, forced, last)
+    found = kernels.statistics(chunk.likelihood, rows, slots, np.int64(2))
     return (rows, there, slots), (found, log_q)
 
 
@@ -316,13 +299,11 @@ class Chain:
 
     def measure(self, n_names: int | None = None) -> None:
         """Statistics anew from the labels, so that rounding never accumulates."""
-        from partita.kernels.gibbs.parallel import merge_stores
-
         n_names = int(self.names.max()) + 1 if n_names is None else n_names
         found = self.rows.ask(_measure, self.labels, n_names)
         total = found[0][0]
         for store, _ in found[1:]:
-            merge_stores(self._likelihood, store, total, np.int64(n_names))
+            kernels.merge_stores(self._likelihood, store, total, np.int64(n_names))
         order = dict.fromkeys(name for _, names in found for name in names.tolist())
         self.names = np.array(list(order), np.int64)
         self._store = _padded(total[:, self.names])
@@ -334,44 +315,25 @@ class Chain:
         return self.names.size
 
     def _refresh(self, store: Floats, k: int) -> None:
-        from partita.kernels.gibbs.parallel import refreshed
-
-        refreshed(self._likelihood, self._prior, store, np.int64(k), self._arrays.n_work)
-
-    def _given(self) -> Given:
-        return Given(self._likelihood.hyper, self._prior_there(), self.alpha)
+        kernels.refreshed(self._likelihood, self._prior, store, np.int64(k))
 
     def _prior_there(self) -> Callable[[], Prior]:
         """How a chunk comes by the prior's tables."""
         return lambda: self._prior
 
-    def _key(self) -> np.uint64:
-        from partita.kernels.gibbs.parallel import random_key
-
-        return np.uint64(random_key(self.random))
-
     def _below(self, n: int) -> int:
-        from partita.kernels.gibbs.parallel import random_below
-
-        return int(random_below(self.random, np.int64(n)))
-
-    def _uniform(self) -> float:
-        from partita.kernels.gibbs.parallel import random_uniform
-
-        return float(random_uniform(self.random))
+        return int(below(self.random, np.int64(n)))
 
     def _draw(self, store: Floats, chosen: Ints) -> Drawn:
-        from partita.kernels.gibbs.parallel import draw_parameters
-
-        drawn: Drawn = draw_parameters(self._likelihood, self._prior, store, chosen, self.random)
+        drawn: Drawn = kernels.draw_parameters(
+            self._likelihood, self._prior, store, chosen, self.random
+        )
         return drawn
 
     # -------------------------------------------------------------- an iteration
 
     def iterate(self, sweeps: int, split_merge: int) -> None:
         """Draw what is learned, move clusters, then rows."""
-        from partita.kernels.gibbs.parallel import learn_concentration
-
         if not self._is_measured:
             self.measure()
         self._learn()
@@ -385,13 +347,11 @@ class Chain:
             self.sweep()
         n = np.int64(self._n_items)
         k = np.int64(self.n_clusters)
-        self.alpha = float(learn_concentration(self._prior, self.alpha, k, n, self.random))
+        self.alpha = float(update_concentration(self._prior, self.alpha, k, n, self.random))
         self._is_measured = False
 
     def _learn(self) -> None:
-        from partita.kernels.gibbs.parallel import learn
-
-        self._components, self.alpha = learn(
+        self._components, self.alpha = kernels.learn(
             self._likelihood,
             self._prior,
             self._arrays.rates,
@@ -400,14 +360,13 @@ class Chain:
             self._store,
             np.int64(self.n_clusters),
             np.int64(self._n_items),
-            self._arrays.n_work,
             self.random,
         )
 
     def sweep(self) -> bool:
         """Reassign the rows of all clusters of some size; whether this was not refused."""
         store = self._store
-        least = int(math.exp(self._uniform() * math.log(_LARGEST_THRESHOLD + 1)))
+        least = int(math.exp(uniform(self.random) * math.log(_LARGEST_THRESHOLD + 1)))
         chosen = np.flatnonzero(store[0, : self.n_clusters] >= least)
         if chosen.size < 2:
             return True
@@ -415,7 +374,9 @@ class Chain:
         names = self.names[chosen].astype(np.int32)
         slot_of = np.full(int(self.names.max()) + 1, -1, np.int32)
         slot_of[names] = np.arange(names.size, dtype=np.int32)
-        labels, sizes = self.rows.each(_reassign, self.labels, slot_of, names, drawn, self._key())
+        labels, sizes = self.rows.each(
+            _reassign, self.labels, slot_of, names, drawn, np.uint64(next_bits(self.random))
+        )
         if not _same_clusters(np.sum(sizes, axis=0), least):
             return False
         self.labels = labels
@@ -434,35 +395,34 @@ class Chain:
         is_free = np.ones(position_of.size, bool)
         is_free[self.names] = False
         free = np.flatnonzero(is_free)
-        self.labels[number], (self._store, self.names, self.random) = self.rows.one(
-            number,
+        given = Given(self._likelihood.hyper, self._prior_there(), self.alpha)
+        (moved,), (found,) = self.rows.part(number).each(
             _sweep_window,
-            self.labels[number],
+            [self.labels[number]],
             window,
             position_of,
             self._store,
             self.n_clusters,
             (self.names, free),
-            self._given(),
+            given,
             self.random,
         )
+        self.labels[number], (self._store, self.names, self.random) = moved, found
 
     # -------------------------------------------------------------- split and merge
 
     def _split_merge(self) -> None:
         """Propose one split or merge."""
-        from partita.kernels.gibbs.parallel import log_opening
-
         i, j = self._below(self._n_items), self._below(self._n_items - 1)
         items = (i, j + (j >= i))
-        log_accept = math.log(1.0 - self._uniform())
+        log_accept = math.log(1.0 - uniform(self.random))
         (a, first), (b, second) = (self._seed(item) for item in items)
         seeds = _padded(np.concatenate([first[:, :1], second[:, :1]], axis=1))
         self._refresh(seeds, 2)
         k = self.n_clusters
         at_a, at_b = (int(np.flatnonzero(self.names == name)[0]) for name in (a, b))
         if a == b:
-            opening = log_opening(self._prior, self.alpha, np.int64(k))
+            opening = log_open(self._prior, self.alpha, np.int64(k))
             if opening == -np.inf:
                 return
             gain = opening - self._shares(self._store[:, [at_a]])[0]
@@ -478,7 +438,7 @@ class Chain:
             self._store, self.names = _padded(store), np.append(self.names, new)
             self._refresh(self._store, self.n_clusters)
             return
-        opening = log_opening(self._prior, self.alpha, np.int64(k - 1))
+        opening = log_open(self._prior, self.alpha, np.int64(k - 1))
         merged = self._merged(self._store[:, [at_a]], self._store[:, [at_b]])
         gain = self._shares(merged)[0] - opening - self._shares(self._store[:, [at_a, at_b]]).sum()
         if log_accept >= gain:  # log q can only lower it
@@ -497,7 +457,7 @@ class Chain:
     def _seed(self, item: int) -> tuple[int, Floats]:
         number = int(np.searchsorted(self.rows.bounds, item, side="right")) - 1
         row = item - self.rows.bounds[number]
-        return self.rows.ask_one(number, _seed, self.labels[number], row)
+        return self.rows.part(number).ask(_seed, [self.labels[number]], row)[0]
 
     def _halves(
         self, names: tuple[int, int], items: tuple[int, int], seeds: Floats, *, split: bool
@@ -512,7 +472,7 @@ class Chain:
                 halves = self._merged(halves, store)
             self._refresh(halves, 2)
             last = scan == _SCANS
-            key = self._key()
+            key = np.uint64(next_bits(self.random))
             forced = last and not split
             drawn = self._draw(halves, both)
             states, results = self.rows.each(_scan, states, drawn, key, last, forced)
@@ -524,22 +484,17 @@ class Chain:
 
     def _merged(self, store: Floats, more: Floats) -> Floats:
         """Two stores as one, cluster by cluster."""
-        from partita.kernels.gibbs.parallel import merge_stores
-
         total = _padded(store)
-        merge_stores(self._likelihood, _padded(more), total, np.int64(store.shape[1]))
+        kernels.merge_stores(self._likelihood, _padded(more), total, np.int64(store.shape[1]))
         return total
 
     def _shares(self, store: Floats) -> Floats:
         """What clusters contribute to the log posterior."""
-        from partita.kernels.gibbs.parallel import log_shares
-
-        found: Floats = log_shares(
+        found: Floats = kernels.log_shares(
             self._likelihood,
             self._prior,
             _padded(store),
             np.int64(store.shape[1]),
-            self._arrays.n_work,
         )
         return found
 
@@ -559,9 +514,7 @@ class Chain:
 
     def record(self, out: Floats) -> None:
         """Write the numbers of a kept draw, which was measured."""
-        from partita.kernels.gibbs.parallel import record
-
-        record(
+        kernels.record(
             self._likelihood,
             self._prior,
             self._arrays.rates,
@@ -571,7 +524,6 @@ class Chain:
             self._store,
             np.int64(self.n_clusters),
             np.int64(self._n_items),
-            self._arrays.n_work,
             self.random,
             out,
         )
@@ -584,8 +536,6 @@ def _same_clusters(sizes: Ints, least: int) -> bool:
 
 def _padded(store: Floats) -> Floats:
     """Its columns, and empty ones up to what loops over clusters need."""
-    from partita.kernels.gibbs.primitives import LANES
-
     k = store.shape[1]
     wide = np.zeros((store.shape[0], -(-k // LANES) * LANES))
     wide[:, :k] = store
@@ -596,7 +546,7 @@ def advance(model: Model, task: Step) -> tuple[ChainState, Record]:
     """One step of one chain on rows of this process; the state given is left as it is."""
     settings = task.settings
     likelihood = model.arrays.likelihood(model.values)
-    rows = RowsHere(likelihood, model.arrays, task.threads)
+    rows = RowsHere(likelihood, task.threads)
     labels = [
         task.state.labels[first:last]
         for first, last in zip(rows.bounds, rows.bounds[1:], strict=False)

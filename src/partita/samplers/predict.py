@@ -125,8 +125,6 @@ def _log_densities(at: _Points, learned: Parameters, block: Block) -> tuple[Floa
         at.log_alone.copy() if arrays.n_learned else at.log_alone,
         model,
         at.prior.own(),
-        arrays.n_rows,
-        arrays.n_work,
         block.rows,
         mine.prior,
         mine.components,
@@ -149,8 +147,6 @@ def _left_out(
         at.log_base,
         at.log_alone.copy() if arrays.n_learned else at.log_alone,
         at.prior.own(),
-        arrays.n_rows,
-        arrays.n_work,
         block.rows,
         mine.prior,
         mine.components,
@@ -257,8 +253,6 @@ class Predictions(_FitBase):
                 arrays.likelihood(encoded),
                 arrays.likelihood(self.values),
                 tables.arrays,
-                arrays.n_rows,
-                arrays.n_work,
                 partition,
                 k,
             )
@@ -310,8 +304,7 @@ def _log_seats(prior: PartitionPrior, labels: Labels) -> Floats:
 def _log_alone(points: Floats, arrays: Arrays, tables: PriorTables) -> Floats:
     from partita.kernels.gibbs.family import prior_predictive
 
-    model = arrays.likelihood(points)
-    return prior_predictive(model, tables.arrays, arrays.n_rows, arrays.n_work)
+    return prior_predictive(arrays.likelihood(points), tables.arrays)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -207,9 +207,7 @@ def _from_sample(
     for start in range(0, n_items, _BLOCK):
         block = slice(start, min(start + _BLOCK, n_items))
         points = likelihood._replace(data=arrays.ordered(values[block]))
-        _, weights = join_weights(
-            points, likelihood, model.prior.arrays, arrays.n_rows, arrays.n_work, found.labels, k
-        )
+        _, weights = join_weights(points, likelihood, model.prior.arrays, found.labels, k)
         weights = np.exp(weights - weights.max(axis=1, keepdims=True)).cumsum(axis=1)
         reached = weights[:, -1:] * rng.random((len(weights), 1))
         everywhere[block] = (weights <= reached).sum(axis=1)

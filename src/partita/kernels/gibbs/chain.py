@@ -428,8 +428,6 @@ def run_chain(
     prior: Prior,
     rates: Rates,
     singleton: Floats,
-    n_rows: Index,
-    n_work: Index,
     alpha: float,
     values: Floats,
     labels: Int32s,
@@ -447,7 +445,7 @@ def run_chain(
     prior, number of components of a finite mixture and learned rates, of ``kept``. With learned
     rates or a weight, model, prior and ``singleton`` belong to the chain and are written.
     """
-    n_items = labels.size
+    n_items, n_rows, n_work = labels.size, model.n_rows, model.n_work
     proposal = Proposal(
         np.zeros((n_rows, LANES)), np.empty(n_items, np.int64), np.empty(n_items, np.int64)
     )

@@ -46,8 +46,6 @@ def join_weights(
     points: Likelihood,
     model: Likelihood,
     prior: Prior,
-    n_rows: Index,
-    n_work: Index,
     labels: Int32s,
     k: Index,
 ) -> tuple[Floats, Floats]:
@@ -57,8 +55,8 @@ def join_weights(
     ``points`` is the model with the points as its data.
     """
     room = full_lanes(k)
-    store = np.zeros((n_rows, room))
-    work = np.empty((n_work, room))
+    store = np.zeros((model.n_rows, room))
+    work = np.empty((model.n_work, room))
     weights = np.empty(room)
     out = np.empty((points.data.shape[0], k))
     fill_store(model, prior, labels, k, store, work)
@@ -76,8 +74,6 @@ def predictive_log_densities(
     log_alone: Floats,
     model: Likelihood,
     prior: Prior,
-    n_rows: Index,
-    n_work: Index,
     labels: Int32s,
     alphas: Floats,
     components: Ints,
@@ -95,7 +91,7 @@ def predictive_log_densities(
     """
     n_draws, n_items = labels.shape
     out = np.empty((n_draws, points.data.shape[0]))
-    empty, work = np.zeros((n_rows, LANES)), np.empty((n_work, LANES))
+    empty, work = np.zeros((model.n_rows, LANES)), np.empty((model.n_work, LANES))
     weights = np.empty(LANES)
     for m in range(n_draws):
         k = np.int64(0)
@@ -107,7 +103,7 @@ def predictive_log_densities(
             set_rates(model, rates, values[m])
             fill_alone(points, prior, empty, work, weights, log_alone)
         opening = log_open(prior, alphas[m], k)
-        sizes, joining = join_weights(points, model, prior, n_rows, n_work, labels[m], k)
+        sizes, joining = join_weights(points, model, prior, labels[m], k)
         log_total = log_sum(sizes, k, opening)
         for p in range(points.data.shape[0]):
             mixed = log_sum(joining[p], k, opening + log_alone[p])
@@ -121,8 +117,6 @@ def leave_one_out_log_densities(
     log_base: Floats,
     log_alone: Floats,
     prior: Prior,
-    n_rows: Index,
-    n_work: Index,
     labels: Int32s,
     alphas: Floats,
     components: Ints,
@@ -137,7 +131,7 @@ def leave_one_out_log_densities(
     """
     n_draws, n_items = labels.shape
     out = np.empty((n_draws, items.size))
-    empty, little = np.zeros((n_rows, LANES)), np.empty((n_work, LANES))
+    empty, little = np.zeros((model.n_rows, LANES)), np.empty((model.n_work, LANES))
     weights = np.empty(LANES)
     for m in range(n_draws):
         k = np.int64(0)
@@ -149,8 +143,8 @@ def leave_one_out_log_densities(
             set_rates(model, rates, values[m])
             fill_alone(model, prior, empty, little, weights, log_alone)
         room = full_lanes(k)
-        store, work = np.zeros((n_rows, room)), np.empty((n_work, room))
-        saved, joining = np.zeros((n_rows, LANES)), np.empty(room)
+        store, work = np.zeros((model.n_rows, room)), np.empty((model.n_work, room))
+        saved, joining = np.zeros((model.n_rows, LANES)), np.empty(room)
         fill_store(model, prior, labels[m], k, store, work)
         sizes = np.empty(k)
         front = np.int64(0)

@@ -267,14 +267,14 @@ def fill_alone(
 
 
 @array_kernel
-def prior_predictive(model: Likelihood, prior: Prior, n_rows: Index, n_work: Index) -> Floats:
+def prior_predictive(model: Likelihood, prior: Prior) -> Floats:
     """Log density of each row of the data as a cluster of its own: under the kernel's prior."""
     densities = np.empty(model.data.shape[0])
     fill_alone(
         model,
         prior,
-        np.zeros((n_rows, LANES)),
-        np.empty((n_work, LANES)),
+        np.zeros((model.n_rows, LANES)),
+        np.empty((model.n_work, LANES)),
         np.empty(LANES),
         densities,
     )

@@ -45,7 +45,6 @@ from partita.kernels.gibbs.primitives import (
     Prior,
     Random,
     Rates,
-    below,
     block_of,
     cells,
     exp,
@@ -53,20 +52,16 @@ from partita.kernels.gibbs.primitives import (
     gamma,
     inlined,
     log,
-    next_bits,
     row_part,
     step,
     table_rows,
-    uniform,
 )
 from partita.kernels.gibbs.prior import (
     draw_components,
     fill_tables,
     log_constant,
-    log_open,
     set_rates,
     telescopes,
-    update_concentration,
     update_rates,
 )
 
@@ -84,24 +79,6 @@ def _uniform_of(key: np.uint64, item: Index) -> float:
     z = (z ^ (z >> np.uint64(27))) * _MIX_2
     z = z ^ (z >> np.uint64(31))
     return np.float64(z >> np.uint64(11)) * _UNIT
-
-
-@array_kernel
-def random_below(state: Random, n: Index) -> Index:
-    """A whole number 0 … n − 1."""
-    return below(state, n)
-
-
-@array_kernel
-def random_uniform(state: Random) -> float:
-    """Uniform on [0, 1)."""
-    return uniform(state)
-
-
-@array_kernel
-def random_key(state: Random) -> np.uint64:
-    """64 random bits."""
-    return next_bits(state)
 
 
 # ------------------------------------------------------------------ statistics
@@ -141,9 +118,9 @@ def _tally(
 
 
 @array_kernel
-def statistics(model: Likelihood, rows: Ints, slots: Int32s, k: Index, n_rows: Index) -> Floats:
+def statistics(model: Likelihood, rows: Ints, slots: Int32s, k: Index) -> Floats:
     """The store of k clusters: of the rows of the data, each in the cluster of its slot."""
-    store = np.zeros((n_rows, full_lanes(k)))
+    store = np.zeros((model.n_rows, full_lanes(k)))
     for m in range(rows.size):
         store[0, slots[m]] += 1.0
     for b in range(model.blocks.shape[0]):
@@ -205,9 +182,9 @@ def merge_stores(model: Likelihood, source: Floats, target: Floats, k: Index) ->
 
 
 @array_kernel
-def refreshed(model: Likelihood, prior: Prior, store: Floats, k: Index, n_work: Index) -> None:
+def refreshed(model: Likelihood, prior: Prior, store: Floats, k: Index) -> None:
     """Bring the caches of k clusters up to date with their statistics."""
-    refresh_store(model, prior, k, store, np.empty((n_work, store.shape[1])))
+    refresh_store(model, prior, k, store, np.empty((model.n_work, store.shape[1])))
 
 
 # ------------------------------------------------------------------ parameters
@@ -403,7 +380,6 @@ def learn(
     store: Floats,
     k: Index,
     n_items: Index,
-    n_work: Index,
     state: Random,
 ) -> tuple[Index, float]:
     """Draw learned rates, the number of components and a learned weight; caches follow.
@@ -411,7 +387,7 @@ def learn(
     Returns the number of components, 0 where it is not drawn here, and the weight.
     """
     components: Index = np.int64(0)
-    work = np.empty((n_work, store.shape[1]))
+    work = np.empty((model.n_work, store.shape[1]))
     if rates.block.size > 0:
         set_rates(model, rates, values)
         refresh_store(model, prior, k, store, work)
@@ -440,14 +416,6 @@ def set_parameters(
 
 
 @array_kernel
-def learn_concentration(
-    prior: Prior, alpha: float, k: Index, n_items: Index, state: Random
-) -> float:
-    """Draw a random concentration given k clusters."""
-    return update_concentration(prior, alpha, k, n_items, state)
-
-
-@array_kernel
 def collapsed_sweep(
     window: Likelihood,
     prior: Prior,
@@ -455,7 +423,6 @@ def collapsed_sweep(
     names: Ints,
     store: Floats,
     k: Index,
-    n_work: Index,
     state: Random,
 ) -> tuple[Floats, Ints]:
     """A collapsed sweep over the rows of a window, given the statistics of all rows.
@@ -465,7 +432,7 @@ def collapsed_sweep(
     clusters at its positions.
     """
     n_rows = store.shape[0]
-    clusters = with_room(names, n_rows, n_work, k)
+    clusters = with_room(names, n_rows, window.n_work, k)
     for j in range(k):
         copy_cluster(store, j, clusters.store, j)
     singleton = np.empty(names.size)
@@ -484,9 +451,9 @@ def collapsed_sweep(
 
 
 @array_kernel
-def launch(model: Likelihood, rows: Ints, seeds: Floats, n_work: Index, slots: Int32s) -> None:
+def launch(model: Likelihood, rows: Ints, seeds: Floats, slots: Int32s) -> None:
     """Put each row to the one of two items, whose store is ``seeds``, where it is likelier."""
-    work, weights = np.empty((n_work, seeds.shape[1])), np.empty(seeds.shape[1])
+    work, weights = np.empty((model.n_work, seeds.shape[1])), np.empty(seeds.shape[1])
     two = np.int64(2)
     for m in range(rows.size):
         log_weights(model, rows[m], seeds, work, two, weights)
@@ -494,20 +461,14 @@ def launch(model: Likelihood, rows: Ints, seeds: Floats, n_work: Index, slots: I
 
 
 @array_kernel
-def log_shares(model: Likelihood, prior: Prior, store: Floats, k: Index, n_work: Index) -> Floats:
+def log_shares(model: Likelihood, prior: Prior, store: Floats, k: Index) -> Floats:
     """What each of k clusters contributes to the log posterior; refreshes their caches."""
-    work = np.empty((n_work, store.shape[1]))
+    work = np.empty((model.n_work, store.shape[1]))
     found = np.empty(k)
     for j in range(k):
         refresh(model, prior, store, work, j)
         found[j] = prior.log_block[int(store[0, j])] + log_marginal(model, store, work, j)
     return found
-
-
-@array_kernel
-def log_opening(prior: Prior, alpha: float, k: Index) -> float:
-    """Log weight of a new cluster when there are k ≥ 1 others."""
-    return log_open(prior, alpha, k)
 
 
 @array_kernel
@@ -521,12 +482,11 @@ def record(
     store: Floats,
     k: Index,
     n_items: Index,
-    n_work: Index,
     state: Random,
     out: Floats,
 ) -> None:
     """Numbers of a kept draw, as ``run_chain`` has them."""
-    work = np.empty((n_work, store.shape[1]))
+    work = np.empty((model.n_work, store.shape[1]))
     refresh_store(model, prior, k, store, work)
     if prior.components.size > 0 and not telescopes(prior):
         terms = np.empty(max(prior.n_terms, 1))

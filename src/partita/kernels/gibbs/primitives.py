@@ -53,12 +53,17 @@ NORMAL, WISHART, CATEGORICAL, POISSON, USER = 0, 1, 2, 3, 4
 
 
 class Likelihood(NamedTuple):
-    """Data, columns of a block side by side, and the blocks' constants."""
+    """Data, columns of a block side by side, and the blocks' constants.
+
+    A store has ``n_rows`` rows, and scratch beside it ``n_work``.
+    """
 
     data: Floats
     blocks: Ints
     hyper: Floats
     tables: Floats
+    n_rows: int
+    n_work: int
 
 
 class Block(NamedTuple):

@@ -58,7 +58,7 @@ from partita.kernels.gibbs.primitives import (
 from partita.kernels.gibbs.wishart import precision_draw
 
 
-@inner_kernel
+@step
 def log_open(prior: Prior, alpha: float, k: Index) -> float:
     """Log weight of a new cluster when there are k ≥ 1 others."""
     if prior.open_table.size > 0:
