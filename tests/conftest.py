@@ -58,6 +58,20 @@ def ctrl_c():
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.fixture
+def partita():
+    """Run a command in this process: ``partita("summarize", "draws.csv")``."""
+
+    from click.testing import CliRunner
+
+    from partita.cli.options import cli
+
+    def run(*arguments, stdin=None):
+        return CliRunner().invoke(cli, [str(a) for a in arguments], input=stdin)
+
+    return run
+
+
 def pytest_configure() -> None:
     """Ctrl-C is tested: a run in the background of a shell would inherit that it is ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

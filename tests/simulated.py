@@ -1,10 +1,11 @@
-"""Simulated draws of known laws."""
+"""Simulated draws of known laws, and five draws of six items."""
 
 from __future__ import annotations
 
 import numpy as np
 
 TRUTH = np.repeat([0, 1, 2], 8)
+FIVE = [[int(c) for c in row] for row in ("112233", "112223", "111222", "112222", "122333")]
 
 
 def labels_around(

@@ -203,16 +203,8 @@ def test_where_workers_cannot_write_the_driver_does(client, tmp_path, monkeypatc
 # ------------------------------------------------------------------ the command line
 
 
-def partita(*words):
-    from click.testing import CliRunner
-
-    from partita.cli.options import cli
-
-    return CliRunner().invoke(cli, [str(word) for word in words])
-
-
 @pytest.mark.parametrize("kind", ["--scheduler", "--workers"])
-def test_commands_work_on_a_cluster(kind, client, stored, tmp_path, as_if_large):
+def test_commands_work_on_a_cluster(kind, client, stored, tmp_path, as_if_large, partita):
     there = (kind, client.scheduler.address if kind == "--scheduler" else 1)
     for name in ("draws.npy", "draws.csv") if kind == "--scheduler" else ("draws.npy",):
         command = ("summarize", stored / name, "--json", "--time-limit", 60, "--bound", "none")
@@ -231,7 +223,7 @@ def test_commands_work_on_a_cluster(kind, client, stored, tmp_path, as_if_large)
     )
 
 
-def test_clusters_that_are_none(stored, monkeypatch):
+def test_clusters_that_are_none(stored, monkeypatch, partita):
     draws = stored / "draws.npy"
     done = partita("summarize", draws, "--scheduler", "tcp://127.0.0.1:1", "--workers", 2)
     assert done.exit_code == 2

@@ -8,10 +8,8 @@ import sys
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import partita as pt
-from partita.cli.options import cli
 from simulated import labels_around
 
 TRUTH = np.repeat([0, 1, 2], 5)
@@ -54,16 +52,6 @@ def place(prepared, tmp_path, monkeypatch):
         os.link(file, tmp_path / file.name)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture
-def partita():
-    """Run a command in this process: ``partita("summarize", "draws.csv")``."""
-
-    def run(*arguments, stdin=None):
-        return CliRunner().invoke(cli, [str(a) for a in arguments], input=stdin)
-
-    return run
 
 
 PROGRAM = [sys.executable, "-c", "from partita.cli import main; main()"]

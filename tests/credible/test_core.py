@@ -19,9 +19,8 @@ from partita.labels import by_size
 from partita.posterior import as_posterior
 from reference import core as reference
 from reference.partitions import first_appearance
+from simulated import FIVE
 from strategies import posteriors
-
-FIVE = [[int(c) for c in row] for row in ("112233", "112223", "111222", "112222", "122333")]
 
 
 @settings(deadline=None, max_examples=60)

@@ -12,6 +12,7 @@ from feature_cases import f5, overlapping
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.features.draws import FeatureDraws
 from partita.losses.builtin import matchings
+from simulated import FIVE
 
 COLUMNS = [set(c) for r in range(1, 5) for c in itertools.combinations(range(4), r)]
 
@@ -58,9 +59,7 @@ def test_an_estimate_may_have_more_features_than_any_draw():
 
 
 def test_an_item_about_which_partitions_disagree_is_left_out():
-    labels = [[1, 1, 2, 2, 3, 3], [1, 1, 2, 2, 2, 3], [1, 1, 1, 2, 2, 2]]
-    labels += [[1, 1, 2, 2, 2, 2], [1, 2, 2, 3, 3, 3]]
-    best = pt.estimate(FeatureDraws.from_partitions(labels))
+    best = pt.estimate(FeatureDraws.from_partitions(FIVE))
     assert best.expected_loss == pytest.approx(2.2)
     assert best.sets == ((3, 4, 5), (0, 1))
 
@@ -188,9 +187,7 @@ def test_set_packing_is_the_same_for_any_number_of_threads_and_stops_in_time():
 
 
 def test_partitions_are_estimated_under_faro_too():
-    labels = [[1, 1, 2, 2, 3, 3], [1, 1, 2, 2, 2, 3], [1, 1, 1, 2, 2, 2]]
-    labels += [[1, 1, 2, 2, 2, 2], [1, 2, 2, 3, 3, 3]]
-    best = pt.estimate(labels, loss="faro")
+    best = pt.estimate(FIVE, loss="faro")
     assert best.expected_loss == pytest.approx(2.4)
     assert best.labels.tolist() in [[0, 0, 0, 1, 1, 1], [1, 1, 0, 0, 0, 0], [1, 1, 2, 0, 0, 0]]
 

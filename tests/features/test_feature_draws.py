@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import partita as pt
-from feature_cases import f5
+from feature_cases import cube, f5
 from partita.errors import FileFormatError, InvalidInputError, UnknownNameError
 
 allocations = st.integers(1, 70).flatmap(
@@ -44,16 +44,13 @@ def test_order_of_columns_and_empty_columns_do_not_matter(drawn, random):
 def test_lists_cubes_sparse_and_named_arrays_are_one():
     sparse = pytest.importorskip("scipy.sparse")
     xarray = pytest.importorskip("xarray")
-    draws = f5()
-    cube = np.zeros((5, 4, 6), int)
-    for m in range(5):
-        cube[m, :, 1 : 1 + draws.n_features[m]] = draws[m]
-    assert pt.FeatureDraws(cube) == draws
+    draws, wide = f5(), np.pad(cube(), ((0, 0), (0, 0), (1, 2)))
+    assert pt.FeatureDraws(wide) == draws
     assert pt.FeatureDraws([draws[m] for m in range(5)]) == draws
-    assert pt.FeatureDraws([sparse.csr_matrix(c) for c in cube]) == draws
-    named = xarray.DataArray(cube, dims=("draw", "gene", "feature"), coords={"gene": list("abcd")})
+    assert pt.FeatureDraws([sparse.csr_matrix(c) for c in wide]) == draws
+    named = xarray.DataArray(wide, dims=("draw", "gene", "feature"), coords={"gene": list("abcd")})
     assert pt.FeatureDraws(named.transpose("feature", "draw", "gene")) == f5(item_names="abcd")
-    chains = xarray.DataArray(cube[None].repeat(2, 0), dims=("chain", "draw", "gene", "feature"))
+    chains = xarray.DataArray(wide[None].repeat(2, 0), dims=("chain", "draw", "gene", "feature"))
     assert pt.FeatureDraws(chains).n_chains == 2
 
 
@@ -145,10 +142,7 @@ def test_npz_keeps_everything(tmp_path):
 
 
 def test_a_cube_in_npz_and_damaged_files(tmp_path):
-    cube = np.zeros((5, 4, 3), np.int8)
-    for m in range(5):
-        cube[m, :, : f5().n_features[m]] = f5()[m]
-    np.savez(tmp_path / "cube.npz", allocations=cube, n_features=f5().n_features)
+    np.savez(tmp_path / "cube.npz", allocations=cube(), n_features=f5().n_features)
     assert pt.read_features(tmp_path / "cube.npz") == f5()
     assert pt.read_features(tmp_path / "cube.npz", var_name="allocations") == f5()
     with pytest.raises(InvalidInputError, match="no array 'z'"):

@@ -12,6 +12,7 @@ from figure_checks import assert_tidy
 from partita.errors import InvalidInputError
 from partita.plots._price_path import prepare_price_path
 from partita.plots._style import OTHER as GREY
+from simulated import FIVE
 
 ONE = np.repeat([0, 1, 2], 6)
 OTHER = np.where(np.arange(18) >= 15, 0, ONE)
@@ -105,17 +106,6 @@ def test_profiles_are_drawn_by_value():
 # -------------------------------------------------------------------------------- how many clusters
 
 
-FIVE = np.array(
-    [
-        [1, 1, 2, 2, 3, 3],
-        [1, 1, 2, 2, 2, 3],
-        [1, 1, 1, 2, 2, 2],
-        [1, 1, 2, 2, 2, 2],
-        [1, 2, 2, 3, 3, 3],
-    ]
-)
-
-
 @pytest.fixture(scope="module")
 def path() -> pt.results.PricePath:
     return pt.price_path(FIVE)
@@ -134,7 +124,7 @@ def test_columns_stand_over_their_prices_and_ribbons_hold_every_item(path):
         assert tops[-1] == labels.size
     for one, two in pairwise(columns):
         between = [r for r in ribbons if r.left == one.right]
-        assert sum(r.height for r in between) == FIVE.shape[1]
+        assert sum(r.height for r in between) == 6
         assert {r.right for r in between} == {two.left}
 
 

@@ -17,6 +17,7 @@ from partita.report.prepare import (
     shown_partitions,
     with_fewer_items,
 )
+from simulated import FIVE
 
 
 def test_levels_are_balls(summary):
@@ -142,8 +143,7 @@ def test_several_answers_of_chains_that_disagree():
 
 
 def test_corners_and_numbers_of_clusters_are_on_offer():
-    draws = [[0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 1, 2], [0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]]
-    summary = pt.summarize([*draws, [0, 1, 1, 2, 2, 2]], path=True)
+    summary = pt.summarize(FIVE, path=True)
     content = prepare(summary)
     shown = content.shown
     of = {choice.key: shown.labels[choice.partition] for choice in shown.choices}

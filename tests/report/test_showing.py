@@ -9,6 +9,7 @@ import partita as pt
 from partita.plots._style import colour
 from partita.report.prepare import PROBS, shown_partitions
 from report.page_state import MODEL, each, selected, shown_colours
+from simulated import FIVE
 
 
 @pytest.mark.parametrize("choice", ["binder", "upper", "lower", "horizontal"])
@@ -106,8 +107,7 @@ def test_buttons_of_representatives_show_and_select(browser, tmp_path):
 
 
 def test_a_corner_or_a_number_of_clusters_shows_its_partition(browser, tmp_path):
-    labels = [[0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 1, 2], [0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]]
-    summary = pt.summarize([*labels, [0, 1, 1, 2, 2, 2]], path=True, bound=None)
+    summary = pt.summarize(FIVE, path=True, bound=None)
     path = tmp_path / "report.html"
     summary.to_html(path)
     tab = browser.open(path)

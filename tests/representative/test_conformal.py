@@ -9,8 +9,7 @@ import pytest
 
 import partita as pt
 from reference import representatives as reference
-
-FIVE = [[int(c) for c in row] for row in ["112233", "112223", "111222", "112222", "122333"]]
+from simulated import FIVE
 
 
 @pytest.mark.parametrize(

@@ -22,10 +22,8 @@ from partita.representative.k_medians import (
 from partita.representative.representatives import halves
 from partita.scan import block_of
 from reference import representatives as reference
-from simulated import renewed_chains
+from simulated import FIVE, renewed_chains
 from stored import PAPER_DRAWS, needs_paper_draws
-
-FIVE = [[int(c) for c in row] for row in ["112233", "112223", "111222", "112222", "122333"]]
 
 KNOWN = {
     ("vi", 1): 0.6754887502,

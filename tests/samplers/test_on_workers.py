@@ -23,12 +23,6 @@ HOW = {"kernel": KERNEL, "draws": 4, "burn_in": 2, "chains": 2, "rng": 3, "split
 
 
 @pytest.fixture(scope="module")
-def client():
-    with cluster_of(2) as client:
-        yield client
-
-
-@pytest.fixture(scope="module")
 def fit(client):
     return pt.sample(da.from_array(DATA, chunks=(70, 1)), engine=client, **HOW)
 

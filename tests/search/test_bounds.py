@@ -16,7 +16,7 @@ from partita.search.bounds import EFFORTS, lower_bound
 from partita.search.bounds.matching import matching_bound
 from partita.search.bounds.pairs import pair_programme, pairwise_bound, triangle_bound
 from partita.search.task import Options, Task
-from search.posteriors import all_losses, random_posterior
+from search_tasks import all_losses, random_posterior
 
 METRICS = [pt.VI(), pt.Binder(), pt.ID(), pt.NID(), pt.NVI()]
 PRICED = [pt.VI(a=0.4), pt.VI(a=1.6), pt.Binder(a=0.4), pt.Binder(a=1.6)]

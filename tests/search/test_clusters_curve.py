@@ -9,7 +9,7 @@ import pytest
 from scipy import integrate, optimize, stats
 
 import partita as pt
-from search.posteriors import all_losses, random_posterior
+from search_tasks import all_losses, random_posterior
 
 
 @pytest.mark.parametrize("weighted", [False, True])

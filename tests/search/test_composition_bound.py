@@ -9,8 +9,7 @@ import partita as pt
 from partita._resources import Clock
 from partita.kernels.bounds import first_box, gaining_compositions
 from partita.search.bounds.composition import _overlaps, composition_bound
-from search.posteriors import all_losses
-from search_tasks import stored_draws
+from search_tasks import all_losses, stored_draws
 
 PRICES = (1.0, 0.4, 0.8, 1.3, 1.7)
 

@@ -10,7 +10,7 @@ from loss_instances import INSTANCES
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.search.local_search import Constraints, LocalSearch, repair
 from partita.search.problem import problem_from_draws
-from search.posteriors import all_losses, random_posterior
+from search_tasks import all_losses, random_posterior
 
 LOSSES = [x for x in INSTANCES if x.price == 1.0 and x != pt.Binder()]
 LOSSES += [pt.Binder(1.2), pt.VI(0.5)]

@@ -24,7 +24,7 @@ from partita.search.local_search import LocalSearch
 from partita.search.problem import lists_from_draws, new_state, problem_from_draws
 from partita.search.result import is_proven
 from partita.search.task import tied
-from search.posteriors import all_losses, random_posterior
+from search_tasks import all_losses, random_posterior
 
 
 @every_loss

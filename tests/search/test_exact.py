@@ -13,8 +13,7 @@ from partita.search import exact as method
 from partita.search.bounds.pairs import Relaxation, pair_programme
 from reference import ground_truth
 from reference import search_methods as reference
-from search.posteriors import all_losses, random_posterior
-from search_tasks import found, make_task, random_draws
+from search_tasks import all_losses, found, make_task, random_draws, random_posterior
 
 
 def all_minimisers(draws: pt.Draws, loss, cap: int | None = None) -> list[list[int]]:
@@ -39,8 +38,7 @@ def test_all_partitions_part_by_part(loss, monkeypatch):
     draws = random_draws(8, 10, seed=1)
     task = make_task(draws, loss)
     reached = method.search(task)
-    partitions = np.array(list(pt.lattice.all_partitions(8)))
-    values = pt.expected_loss(partitions, draws, loss)
+    partitions, values = all_losses(draws, loss)
     assert found(reached) == partitions[values <= values.min() + 1e-10].tolist()
     assert task.n_evaluated == pt.lattice.bell_number(8)
     assert task.proven == pytest.approx(values.min(), rel=0, abs=1e-12)
@@ -69,16 +67,11 @@ def test_more_ties_than_are_listed(monkeypatch):
 IN_DOUBT = "too many partitions are in doubt: not all were compared"
 
 
-def every_value(draws: pt.Draws, loss) -> tuple[np.ndarray, np.ndarray]:
-    partitions = np.array(list(pt.lattice.all_partitions(draws.n_items)))
-    return partitions, pt.expected_loss(partitions, draws, loss)
-
-
 @pytest.mark.parametrize("loss", ["id", "nid", "nvi", "one_minus_ari"])
 def test_bounds_are_below_and_where_linear_exact(loss):
     draws = random_draws(7, 40, seed=3)
     task = make_task(draws, loss)
-    partitions, values = every_value(draws, loss)
+    partitions, values = all_losses(draws, loss)
     listed = method.every_partition(7)
     assert np.array_equal(listed.labels, partitions)
     bounds = method._BoundTable(task.draws, task.loss)(listed)
@@ -91,7 +84,7 @@ def test_bounds_are_below_and_where_linear_exact(loss):
 def test_the_default_for_nine_items(loss):
     draws = random_draws(9, 30, seed=5)
     best = pt.estimate(draws, loss=loss)
-    _, values = every_value(draws, loss)
+    _, values = all_losses(draws, loss)
     assert best.expected_loss == pytest.approx(values.min(), rel=0, abs=1e-12)
     assert best.is_proven_optimal
     assert best.search.agreed_kinds == ("enumeration",)

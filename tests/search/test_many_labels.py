@@ -23,8 +23,7 @@ from partita.search.problem import (
     search_bytes,
     tables_from_draws,
 )
-from search.posteriors import random_posterior
-from search_tasks import make_task
+from search_tasks import make_task, random_posterior
 
 ALMOST = 1e-11
 TINY = {

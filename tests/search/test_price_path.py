@@ -8,17 +8,8 @@ import pytest
 import partita as pt
 from partita.errors import InvalidInputError
 from partita.search.price_path import costs
-from search.posteriors import all_losses, random_posterior
-
-SIX = pt.Draws(
-    [
-        [0, 0, 1, 1, 2, 2],
-        [0, 0, 1, 1, 1, 2],
-        [0, 0, 0, 1, 1, 1],
-        [0, 0, 1, 1, 1, 1],
-        [0, 1, 1, 2, 2, 2],
-    ]
-)
+from search_tasks import all_losses, random_posterior
+from simulated import FIVE
 
 
 @pytest.fixture(params=["enumerated", "searched"])
@@ -36,7 +27,7 @@ def way(request, monkeypatch):
     ],
 )
 def test_the_path_of_six_items(loss, breakpoints, way):
-    path = pt.price_path(SIX, loss=loss)
+    path = pt.price_path(FIVE, loss=loss)
     corners = ["123456", "112334", "112333", "112222", "111111"]
     wanted = [pt.canonical(list(row)).tolist() for row in corners]
     assert [pt.canonical(row).tolist() for row in path.labels] == wanted
@@ -124,18 +115,18 @@ def test_bounds_hold_along_a_searched_path(monkeypatch):
 
 
 def test_what_a_path_says():
-    path = pt.price_path(SIX)
+    path = pt.price_path(FIVE)
     assert path.gap == 0.0
     assert path.is_proven.all()
     assert path.for_clusters(5) is None
     more, fewer = path.neighbours(5)
     assert (more.n_clusters, fewer.n_clusters) == (6, 4)
     assert np.array_equal(path.for_clusters(2), path.labels[3])
-    estimate = pt.estimate(SIX)
+    estimate = pt.estimate(FIVE)
     stable = path.stability(estimate.labels)
     assert (stable.low, stable.high) == pytest.approx((0.509607, 1.013902), abs=1e-6)
     assert stable.excess(1.0) == pytest.approx(0.0, abs=1e-12)
-    here = pt.expected_loss(estimate.labels, SIX, loss=pt.VI(1.5))[0]
+    here = pt.expected_loss(estimate.labels, FIVE, loss=pt.VI(1.5))[0]
     assert stable.excess(1.5) == pytest.approx(here - float(path.expected(1.5)), abs=1e-12)
     never = path.stability([0, 1, 0, 1, 0, 1])
     assert not never.is_optimal
@@ -158,20 +149,20 @@ def test_a_long_path_shows_the_corners_around_price_1_and_counts_the_others():
 
 def test_optimal_is_said_of_what_is_proven():
     draws = np.random.default_rng(3).integers(0, 3, (40, 14))
-    for path in (pt.price_path(draws), pt.price_path(draws, bound=None), pt.price_path(SIX)):
+    for path in (pt.price_path(draws), pt.price_path(draws, bound=None), pt.price_path(FIVE)):
         for corner in path:
             stable = path.stability(corner.labels)
             assert stable.is_proven == corner.is_proven
             assert stable.in_words.startswith("optimal" if corner.is_proven else "the best found")
         whole = path.gap == 0.0
         assert ("optimal partitions" if whole else "best partitions found") in repr(path)
-    assert pt.price_path(SIX).gap == 0.0
+    assert pt.price_path(FIVE).gap == 0.0
     assert pt.price_path(draws, bound=None).gap is None
 
 
 def test_part_of_a_path_is_that_part():
-    path = pt.price_path(SIX)
-    part = pt.price_path(SIX, low=0.45, high=1.2)
+    path = pt.price_path(FIVE)
+    part = pt.price_path(FIVE, low=0.45, high=1.2)
     assert part.breakpoints == pytest.approx(path.breakpoints[1:3])
     assert np.array_equal(part.labels, path.labels[1:4])
     with pytest.raises(InvalidInputError, match="expected prices between"):

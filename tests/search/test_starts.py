@@ -12,7 +12,7 @@ import pytest
 import partita as pt
 from loss_instances import every_loss
 from partita.search import local_search, multistart, settings
-from search.posteriors import random_posterior
+from search_tasks import random_posterior
 
 
 def flat(n_draws: int, n_items: int, n_clusters: int, seed: int = 0) -> pt.Draws:

@@ -17,7 +17,7 @@ from partita.search.problem import (
     problem_from_draws,
     problem_from_similarity,
 )
-from search.posteriors import random_posterior
+from search_tasks import random_posterior
 
 N_ITEMS = 9
 ALL = np.empty(0, np.bool_)

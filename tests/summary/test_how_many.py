@@ -11,15 +11,7 @@ import pytest
 
 import partita as pt
 from partita.errors import InvalidInputError
-from simulated import labels_around
-
-FIVE = [
-    [1, 1, 2, 2, 3, 3],
-    [1, 1, 2, 2, 2, 3],
-    [1, 1, 1, 2, 2, 2],
-    [1, 1, 2, 2, 2, 2],
-    [1, 2, 2, 3, 3, 3],
-]
+from simulated import FIVE, labels_around
 
 
 def printed(summary) -> str:
