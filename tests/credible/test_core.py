@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import partita as pt
 from partita.credible.core_search import grow_from, prepare
-from partita.errors import InvalidInputError, NotSupportedError
+from partita.errors import InvalidInputError, MemoryLimitError, NotSupportedError
 from partita.kernels.core import bits_weight, colour_classes, pack_pairs
 from partita.labels import by_size
 from partita.posterior import as_posterior
@@ -393,3 +393,11 @@ def test_a_bound_that_says_nothing_is_not_printed():
     unproven = pt.credible_core(draws, prob=0.5, held_out=False, bound=None)
     assert unproven.upper_bound == 20
     assert "no set of more than" not in str(unproven)
+
+
+def test_a_table_of_items_and_clusters_that_does_not_fit_is_refused_first(monkeypatch):
+    draws = pt.Draws(np.tile(np.arange(300), (4, 1)))
+    monkeypatch.setattr("partita._resources.available_memory", lambda: 2_000_000)
+    assert pt.credible_core(draws, n_jobs=1, bound=None, n_starts=1, held_out=False).size == 300
+    with pytest.raises(MemoryLimitError, match=r"300 clusters by 2 threads needs 2\.8 MiB"):
+        pt.credible_core(draws, n_jobs=2)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import stat
+import zipfile
 
 import numpy as np
 import pytest
@@ -126,3 +128,20 @@ def test_a_file_that_exists_is_replaced_only_when_asked(name, tmp_path):
         assert content() == first
     WRITERS[name](OTHER, path, overwrite=True)
     assert content() != first
+
+
+@pytest.mark.skipif(os.name == "nt", reason="os.kill ends a process there")
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_while_an_entry_is_opened_stays_ctrl_c(tmp_path, monkeypatch):
+    """Ctrl-C in zipfile would be hidden by a ValueError: there is an open handle."""
+    real = zipfile.ZipFile.open
+
+    def interrupted(self, *given, **named):
+        handle = real(self, *given, **named)
+        os.kill(os.getpid(), signal.SIGINT)
+        return handle
+
+    monkeypatch.setattr(zipfile.ZipFile, "open", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        pt.write_draws([[0, 1], [1, 1]], tmp_path / "draws.npz")
+    assert list(tmp_path.iterdir()) == []

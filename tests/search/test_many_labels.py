@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from partita.labels import canonical
 from partita.losses.base import Loss
 from partita.search import large, settings
 from partita.search.large import place, scan_items
+from partita.search.local_search import Constraints, LocalSearch, repair
 from partita.search.problem import (
     has_lists,
     lists_from_draws,
@@ -319,3 +322,48 @@ def test_threads_that_would_not_fit_are_fewer_and_that_is_said(monkeypatch):
     np.testing.assert_array_equal(few.labels, free.labels)
     monkeypatch.setattr("partita.search.task.available_memory", lambda: None)
     assert pt.estimate(draws, bound=None, n_jobs=4).search.limits == ()
+
+
+def nearly_single(n_items: int, n_draws: int = 4) -> pt.Draws:
+    """Draws in which nearly every item is alone."""
+    rng = np.random.default_rng(0)
+    labels = np.tile(np.arange(n_items), (n_draws, 1))
+    labels[:, :9] = rng.integers(n_items, size=(n_draws, 9))
+    return pt.Draws(labels, chain=np.arange(n_draws) % 2)
+
+
+@pytest.mark.parametrize("asked", [{"n_clusters": 5}, {"max_clusters": 5}, {"min_size": 4}])
+def test_no_table_of_all_pairs_of_very_many_clusters(asked, monkeypatch):
+    monkeypatch.setattr("partita.search.settings.MERGED_CLUSTERS", 100)
+    rules, singles = Constraints(**asked), np.arange(3_000, dtype=np.int32)
+    problem, rng = (
+        problem_from_draws(nearly_single(singles.size), pt.VI()),
+        np.random.default_rng(0),
+    )
+    tracemalloc.start()
+    found = repair(problem, singles, rules, rng)
+    if rules.max_clusters is not None:  # such a search may begin with more
+        assert rules.allow(LocalSearch(problem, singles, rng, rules).labels)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert rules.allow(found)
+    assert peak < 8 * singles.size**2 / 2
+
+
+def test_starts_too_fine_for_any_table_are_compared_with_the_draws():
+    draws = nearly_single(60_000)
+    found = pt.chain_estimates(draws)
+    assert found.n_clusters.min() > 59_000
+    given = pt.estimate(draws, starts=[draws[0], np.zeros(60_000)], bound=None)
+    assert given.n_clusters > 59_000
+
+
+def test_a_sweep_of_items_that_are_alone_asks_the_clock():
+    problem = problem_from_draws(nearly_single(15_000, 2), pt.VI())
+    asked = []
+    stop = lambda: bool(asked.append(1))  # noqa: E731
+    search = LocalSearch(
+        problem, np.arange(15_000, dtype=np.int32), np.random.default_rng(0), stop=stop
+    )
+    search.sweep()
+    assert len(asked) > 1

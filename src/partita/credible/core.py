@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._progress import Status
-from partita._resources import Clock, run_interruptible
+from partita._resources import Clock, count_jobs, require_memory, run_interruptible
 from partita._result import Result
 from partita._text import counted, words
 from partita._tolerance import MASS, SUM
@@ -205,6 +205,12 @@ def credible_core(
         here = gather_for(posterior.draws, "credible_core", status.say)
     if here is not posterior.draws:
         posterior = as_posterior(here, n_jobs)
+    n, k = here.n_items, int(here.n_clusters.max())
+    require_memory(
+        16 * n * (k + 1) * count_jobs(n_jobs),  # the weights of items in clusters, as they grow
+        f"growing sets of {n:,} items in up to {k:,} clusters by {count_jobs(n_jobs)} threads",
+        "Pass n_jobs=1, or fewer items (draws.select_items).",
+    )
     clock = Clock(settings.time_limit)
     return run_interruptible(
         lambda: _core_at(_search(posterior, held_out, settings, clock), level, clock),
@@ -220,10 +226,10 @@ def quick_core(
     None where even that takes long. :func:`credible_core` may find a larger one.
     """
     cells = posterior.draws.n_draws * posterior.draws.n_items
-    if cells > _QUICK_CELLS:
-        return None
     k = int(posterior.draws.n_clusters.max())
     work = work_of_growth((posterior.draws.n_draws, posterior.draws.n_items), k)
+    if cells > _QUICK_CELLS or work > 100 * _QUICK_WORK:
+        return None
     n_starts = max(1, int(3.0 * _QUICK_WORK / work))
     return credible_core(
         posterior, prob=prob, estimate=estimate, bound=None, n_starts=n_starts, patience=20

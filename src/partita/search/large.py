@@ -59,6 +59,12 @@ def search(task: Task, *, brief: bool = False) -> list[Candidate]:
         task.draws = None if task.draws is None else gather_if_small(task.draws)
         return multistart.search(task)
     assert task.draws is not None
+    fine = task.options.starts.max(axis=1, initial=0) >= _most_in_tables(task)
+    if fine.any():
+        compared = [Candidate(row, "user") for row in task.options.starts[fine]]
+        task.options = replace(task.options, starts=task.options.starts[~fine])
+        found, task.settled = [*search(task, brief=brief), *compared], None
+        return found
     cap = _most_clusters(task)
     if task.options.max_clusters is None and 10 * cap < float(task.draws.n_clusters.mean()):
         return _draws_alone(task, cap)
@@ -93,13 +99,20 @@ def _draws_alone(task: Task, cap: int) -> list[Candidate]:
     )
     task.settled = None
     singletons = Candidate(np.arange(task.n_items, dtype=np.int32), SINGLETONS)
-    return [*best_draw.search(task), singletons]
+    users = [Candidate(row, "user") for row in task.options.starts]
+    return [*best_draw.search(task), *users, singletons]
 
 
 def _goes_by_passes(task: Task) -> bool:
     if task.draws is None or by_similarity(task):
         return False
     return task.n_items > settings.MANY_ITEMS or not is_small(task.draws)
+
+
+def _most_in_tables(task: Task) -> int:
+    """Clusters of which, with those of any draw, tables can be made; more are compared only."""
+    assert task.draws is not None
+    return TABLE_CELLS // int(task.draws.n_clusters.max()) // LANES * LANES - 2
 
 
 def _most_clusters(task: Task) -> int:
@@ -109,9 +122,12 @@ def _most_clusters(task: Task) -> int:
     """
     assert task.draws is not None
     clusters = task.draws.n_clusters
-    fits = TABLE_CELLS // int(clusters.max()) // LANES * LANES - 2
     most = max(
-        1, min(fits, max(settings.FEW_CLUSTERS, int(settings.CLUSTER_TIMES * clusters.mean())))
+        1,
+        min(
+            _most_in_tables(task),
+            max(settings.FEW_CLUSTERS, int(settings.CLUSTER_TIMES * clusters.mean())),
+        ),
     )
     if task.options.starts.size:
         most = max(most, int(task.options.starts.max()) + 1)

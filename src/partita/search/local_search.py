@@ -141,6 +141,9 @@ class LocalSearch:
         self.rng = rng
         self._order = rng.permutation(self.n_items)
         whole = start is not None and bool((start >= 0).all())
+        most, many = self.max_clusters, settings.MERGED_CLUSTERS
+        if start is not None and whole and most <= many <= start.max():
+            start = repair(problem, start, Constraints(max_clusters=most), rng, stop)
         room = 0 if start is None or whole else int(start.max()) + 1
         self.state: State = new_state(problem, start if whole else None, room)
         self.scratch: Scratch = new_scratch(problem, self.state)
@@ -226,7 +229,9 @@ class LocalSearch:
     def _chunk(self) -> int:
         """Items that are scored before the clock is asked again."""
         slower = _COMBINED if of_each_draw(self.problem) else 1
-        return max(1, int(_CELLS_PER_CALL / (slower * self.cost_per_item)))
+        # Lists of single items are short, and every cluster is compared all the same.
+        cost = max(self.cost_per_item, self.n_clusters)
+        return max(1, int(_CELLS_PER_CALL / (slower * cost)))
 
     def _allocate(self, placed: Labels | None) -> None:
         """Put items one by one where they fit best, after those that are placed already.
@@ -660,8 +665,13 @@ def repair(
         sizes = np.bincount(labels)
         k, most = constraints.n_clusters, constraints.n_clusters or constraints.max_clusters
         small = sizes < constraints.min_size
+        many = max(settings.MERGED_CLUSTERS, most or 0)
         if small.sum() > 1 and sizes[small].sum() <= settings.SMALL_SHARE * labels.size:
-            labels = _dissolve_small(problem, labels, small, rng)
+            labels = _dissolve_small(problem, labels, small, rng, is_up)
+        elif sizes.size > many and (most is not None or small.any()):
+            beyond = np.argsort(-sizes, kind="stable")[many:]
+            small[:] = np.isin(np.arange(sizes.size), beyond)
+            labels = _dissolve_small(problem, labels, small, rng, is_up)
         elif small.any() and sizes.size > 1:
             labels = _merged(problem, labels, int(small.sum()), small)
         elif most is not None and sizes.size > most:
@@ -677,13 +687,17 @@ def repair(
 
 
 def _dissolve_small(
-    problem: Problem, labels: Labels, small: Bools, rng: np.random.Generator
+    problem: Problem,
+    labels: Labels,
+    small: Bools,
+    rng: np.random.Generator,
+    is_up: Callable[[], bool],
 ) -> Labels:
     """Put the items of small clusters, one by one, where they fit best among the others."""
     number = np.cumsum(~small) - 1
     placed = np.where(small[labels], -1, number[labels]).astype(np.int32)
     cap = int(number[-1]) + 1
-    return LocalSearch(problem, placed, rng, Constraints(max_clusters=cap)).labels
+    return LocalSearch(problem, placed, rng, Constraints(max_clusters=cap), stop=is_up).labels
 
 
 def _merged(problem: Problem, labels: Labels, excess: int, small: Bools) -> Labels:
