@@ -9,7 +9,7 @@ from xml.dom.minidom import parseString
 
 import pytest
 
-from partita.report.page import figures
+from partita.report.page import Figures
 from partita.report.prepare import pictures, prepare
 from report.conftest import NASTY
 
@@ -60,10 +60,20 @@ def test_hostile_names_stay_text(outline, summary):
 
 def test_titles_of_axes_are_no_formulas(summary):
     """Names of columns are the user's: TeX in them would be set, and MathJax looked for."""
-    plot = figures(prepare(summary))["data"]
+    plot = Figures(prepare(summary), summary.ball).by_place()["data"]
     for axis, name in zip((plot.xaxis[0], plot.yaxis[0]), summary.data_names, strict=True):
         assert type(axis.axis_label).__name__ == "PlainText"
         assert axis.axis_label.text == name
+
+
+def test_the_answer_is_that_of_the_screen(outline, summary):
+    """The same statements, but for the ball, which follows the reader's choice."""
+    said = " ".join(outline.texts)
+    told = dict(summary._statements())
+    assert told.pop("95% credible ball") not in said
+    assert len(told) >= 4
+    assert all(text in said for text in told.values())
+    assert "R-hat at most" in said
 
 
 def test_every_picture_has_an_alternative_text(outline):

@@ -12,7 +12,11 @@ import partita as pt
 from partita.plots._similarity import prepare_similarity
 from partita.report.prepare import (
     PROBS,
+    call_text,
+    corner_rows,
     item_positions,
+    path_text,
+    pictures,
     prepare,
     shown_partitions,
     with_fewer_items,
@@ -54,17 +58,16 @@ def test_partitions_are_distinct_and_colours_follow_clusters(summary):
 
 
 def test_the_content_answers_in_words(summary):
-    content = prepare(summary)
-    facts = " ".join(content.facts.values())
-    assert "3 clusters of sizes 10, 10, 10" in facts
-    assert f"{summary.estimate.expected_loss:.3f}" in facts
-    assert "proven optimal for these draws" in facts
-    assert "R-hat at most" in facts
-    level = content.shown.levels[content.shown.start]
+    shown = shown_partitions(summary)
+    assert "3 clusters of sizes 10, 10, 10" in shown.choices[0].text
+    assert f"{summary.estimate.expected_loss:.3f}" in shown.choices[0].text
+    assert "proven optimal for these draws" in shown.choices[0].text
+    level = shown.levels[shown.start]
     assert level.ball.startswith(f"radius {summary.ball.radius:.3f} ± ")
-    assert content.call.startswith("import partita as pt")
+    call = call_text(summary)
+    assert call.startswith("import partita as pt")
     again = {"pt": pt, "draws": summary.draws}
-    exec(content.call, again)
+    exec(call, again)
     assert again["summary"].estimate.labels.tolist() == summary.labels.tolist()
 
 
@@ -120,7 +123,6 @@ def test_cores_of_several_probabilities_and_profiles(summary):
     nine = content.cores[PROBS.index(0.9)]
     assert np.array_equal(nine.items, summary.core.items)
     assert nine.text == summary.core.sentence
-    assert len(content.tables["profiles"].rows) == len(summary.profiles)
 
 
 def test_several_answers_of_chains_that_disagree():
@@ -128,11 +130,11 @@ def test_several_answers_of_chains_that_disagree():
     labels = np.array([one, other])[np.repeat([0, 0, 1], 40)]
     found = pt.summarize(pt.Draws(labels, chain=np.repeat(range(3), 40)))
     content = prepare(found)
-    table = content.tables["representatives"]
+    table = found.tables()["representatives"]
     assert "(chains 0 and 1)" in table.caption
     assert [row[1] for row in table.rows] == ["66.7%", "33.3%"]
     assert "items 15, 16 and 17 move" in table.rows[1][-1]
-    assert [(key, moved.tolist()) for key, moved in content.differing_items.items()] == [
+    assert [(key, moved.tolist()) for key, moved in content.differing.items()] == [
         ("representative0", []),
         ("representative1", [15, 16, 17]),
     ]
@@ -144,17 +146,19 @@ def test_several_answers_of_chains_that_disagree():
 
 def test_corners_and_numbers_of_clusters_are_on_offer():
     summary = pt.summarize(FIVE, path=True)
-    content = prepare(summary)
-    shown = content.shown
+    shown = shown_partitions(summary)
     of = {choice.key: shown.labels[choice.partition] for choice in shown.choices}
     for j, corner in enumerate(summary.path):
         assert pt.distance(of[f"price{j}"], corner.labels) == 0.0
     for k, labels in zip(summary.curve.k, summary.curve.labels, strict=True):
         assert pt.distance(of[f"k{k}"], labels) == 0.0
-    assert [cells[1] for cells in content.corners.values()] == ["6", "4", "3", "2", "1"]
-    assert "optimal for prices of splitting from 0.51 to 1.01" in content.path_text
-    for key in (*content.corners, *(f"k{k}" for k in summary.curve.k)):
-        place = content.pictures["path" if key.startswith("price") else "curve"]
+    rows, drawn = corner_rows(summary.path), pictures(summary)
+    assert [cells[1] for cells in rows.values()] == ["6", "4", "3", "2", "1"]
+    assert "optimal for prices of splitting from 0.51 to 1.01" in path_text(
+        summary.path, summary.labels
+    )
+    for key in (*rows, *(f"k{k}" for k in summary.curve.k)):
+        place = drawn["path" if key.startswith("price") else "curve"]
         assert f'data-show="{key}"' in place
 
 
@@ -165,17 +169,16 @@ def test_of_very_many_items_some_are_shown(monkeypatch):
     draws = pt.Draws(labels, item_names=[f"item{i}" for i in range(400)])
     found = pt.summarize(draws, data=rng.normal(size=(400, 2)))
     whole = prepare(found)
-    assert whole.item_numbers is None
-    monkeypatch.setattr("partita.report.prepare.MOST_ITEMS", 399)
+    assert whole.items is None
     monkeypatch.setattr("partita.report.prepare.LEAST_CERTAIN", 30)
     monkeypatch.setattr("partita.report.prepare.AT_RANDOM", 100)
     heat = prepare_similarity(draws, found.labels, most_cells=20)
     some = with_fewer_items(
         dataclasses.replace(whole, heat=heat, heat_items=(heat.order, heat.edges))
     )
-    items = some.item_numbers
+    items = some.items
     assert 100 <= items.size <= 130
-    assert f"{items.size} of 400 items" in some.item_note
+    assert f"{items.size} of 400 items" in some.note
     doubtful = np.argsort(found.items.probability.astype(np.float32), kind="stable")[:30]
     assert np.isin(doubtful, items).all()
     for row, all_of_it, sizes in zip(
@@ -183,7 +186,7 @@ def test_of_very_many_items_some_are_shown(monkeypatch):
     ):
         np.testing.assert_array_equal(row, all_of_it[items])
         assert sizes.sum() == 400
-    assert some.item_names == tuple(f"item{i}" for i in items)
+    assert some.names == tuple(f"item{i}" for i in items)
     np.testing.assert_array_equal(some.place.x, whole.place.x[items])
     order, starts = some.heat_items
     assert (np.diff(starts) >= 5).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,9 +13,10 @@ import click
 
 from partita._text import counted
 from partita.cli import options, outputs
-from partita.cli.outputs import say, show
+from partita.cli.options import Work, say
+from partita.cli.outputs import Results
 from partita.cli.reading import Understood, data_options, understand
-from partita.cli.summarize import make_summary, print_summary
+from partita.cli.summarize import make_summary
 from partita.errors import MissingDependencyError
 
 if TYPE_CHECKING:
@@ -162,7 +164,7 @@ Examples:
     type=click.Choice(("csv", "npy")),
     help="Write the similarity matrix into the directory too.",
 )
-@options.results
+@outputs.results
 @options.summary
 @options.seed("chains and the search")
 @options.jobs
@@ -176,21 +178,13 @@ def fit(
     compare: str | None,
     settings: tuple[str, ...],
     prior: str,
-    sensitivity: bool,
     checkpoint: str | None,
     resume: str | None,
     dry_run: bool,
-    out: str | None,
-    report: str | None,
-    similarity: str | None,
-    figures: str | None,
-    one_based: bool,
-    as_json: bool,
-    force: bool,
+    results: Results,
+    work: AbstractContextManager[Work],
     seed: int,
     jobs: int | None,
-    scheduler: str | None,
-    workers: int | None,
     **choices: Any,
 ) -> None:
     """Fit a Bayesian mixture model to DATA by Gibbs sampling, and summarise its clusterings.
@@ -201,23 +195,25 @@ def fit(
     Ctrl-C ends the sampling and summarises the draws made so far; the exit code is then 130. With
     --checkpoint the run can be continued by --resume, which goes on writing to the same file.
     """
-    out = out or f"{'data' if source == '-' else Path(source).stem}-fit"
-    outputs.check_file(report, force=force, inputs=(source,))
+    out = results.out or f"{'data' if source == '-' else Path(source).stem}-fit"
+    results = replace(results, out=out)
     outputs.check_file(checkpoint or resume, force=True, inputs=(source,))
-    outputs.check_libraries(report, figures)
-    written = outputs.names_of(
-        *outputs.FIT_FILES, *outputs.SUMMARY_FILES, similarity=similarity, figures=figures
-    )
-    written += ("report.html",) if report is None else ()
     compared = _compared_names(compare, kernel, settings)
-    written += ("models.csv",) if compared else ()
-    written += ("sensitivity.csv",) if sensitivity else ()
-    outputs.check_directory(None if dry_run else out, written, force=force, inputs=(source, resume))
+    replace(results, out=None if dry_run else out).check(
+        *outputs.FIT_FILES,
+        *outputs.SUMMARY_FILES,
+        *(("report.html",) if results.report is None else ()),
+        *(("models.csv",) if compared else ()),
+        *(("sensitivity.csv",) if choices["sensitivity"] else ()),
+        inputs=(source, resume),
+    )
     chosen_prior = make_prior(prior, {name: choices.pop(name) for name in PRIOR_OPTIONS})
     run = {name: choices.pop(name) for name in _RUN_OPTIONS}
-    with options.cluster_of(scheduler, workers) as client, options.watch_interrupts() as interrupts:
+    from partita.io.write import check_names
+
+    with work as at:
         understood = understand(source, columns, names, choices)
-        _check_names(understood)
+        check_names(understood.item_names or ())  # not when the draws are written
         models = None
         if compared and not dry_run:
             models = _compare(compared, understood.table, chosen_prior, seed, jobs)
@@ -229,44 +225,33 @@ def fit(
             return
         run |= _shorter(understood.table.n_rows)
         run |= {"checkpoint": checkpoint or resume, "resume": resume, "n_jobs": jobs, "rng": seed}
-        run["engine"] = client
+        run["engine"] = at.client
         made = sample_named(understood.table, understood.item_names, prior=chosen_prior, **run)
-        with outputs.filled(out, force=force) as directory:  # before anything else can fail
+        with results.directory() as directory:  # before anything else can fail
             outputs.write_fit(made, directory)
             if models is not None:
                 table = {"model": models.names, **models.to_columns()}
                 outputs.write_columns(directory / "models.csv", table)
-        if interrupts.came:
+        if at.interrupted:
             say(f"{out} has the draws made so far; summarising them. Ctrl-C again stops this.")
         try:
-            choices["sensitivity"] = sensitivity or None
+            sensitivity = choices["sensitivity"] = choices["sensitivity"] or None
             summary = make_summary(made, None, choices, seed=seed, jobs=jobs)
-            with outputs.filled(out, force=force) as directory:
-                outputs.write_summary(summary, directory, similarity, one_based=one_based)
+            with results.directory() as directory:
+                results.write(summary, directory, made, jobs)
                 if sensitivity and (priors := summary.sensitivity) is not None:
                     table = {"prior": priors.priors, **priors.to_columns()}
                     outputs.write_columns(directory / "sensitivity.csv", table)
-                if figures is not None:
-                    outputs.write_figures(summary, made, directory, figures)
-                if report is None:
+                if results.report is None:
                     outputs.write_report(summary, directory / "report.html")
-            if report is not None:
-                summary.to_html(report, overwrite=force)
+            if results.report is not None:
+                summary.to_html(results.report, overwrite=results.force)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
                 f"interrupted; {out} has the draws and the fit, not the summary."
             ) from None
-    print_summary(summary, as_json=as_json, one_based=one_based)
-    say(f"wrote {', '.join(filter(None, (out, report)))}")
-    if interrupts.came:
-        raise click.exceptions.Exit(options.INTERRUPTED)
-
-
-def _check_names(understood: Understood) -> None:
-    """Before the sampling, not when its draws are written."""
-    from partita.io.write import check_names
-
-    check_names(understood.item_names or ())
+        results.show(summary)
+        say(f"wrote {', '.join(filter(None, (out, results.report)))}")
 
 
 def _shorter(n_rows: int) -> dict[str, int]:
@@ -479,10 +464,9 @@ def demo(name: str, out: str, force: bool, seed: int, jobs: int | None) -> None:
     galaxies are the velocities of 82 galaxies; example1 and example2 are 200 points from four
     normals in the plane, the same in every run. The first run compiles and takes longer.
     """
-    names = outputs.names_of(
-        "data.csv", "report.html", *outputs.FIT_FILES, *outputs.SUMMARY_FILES, figures="pdf"
-    )
-    outputs.check_directory(out, names, force=force)
+    results = Results(out, force)
+    figures = tuple(f"figures/{name}.pdf" for name in outputs.FIGURES)
+    results.check("data.csv", "report.html", *outputs.FIT_FILES, *outputs.SUMMARY_FILES, *figures)
     example = _example(name)
     say(f"{example.title}: sampling {CHAINS} chains of {DRAWS:,} draws …")
     run = {"draws": DRAWS, "burn_in": BURN_IN, "chains": CHAINS, "rng": seed, "n_jobs": jobs}
@@ -494,21 +478,20 @@ def demo(name: str, out: str, force: bool, seed: int, jobs: int | None) -> None:
     drawn = [what for what, library in _LIBRARIES.items() if find_spec(library) is not None]
     if drawn:
         say(f"drawing {' and '.join(drawn)} …")
-    with outputs.filled(out, force=force) as directory:
+    with results.directory() as directory:
         values = [column.tolist() for column in example.table.columns]
         columns = dict(zip(example.table.names, values, strict=True))
         outputs.write_columns(directory / "data.csv", columns)
         outputs.write_fit(made, directory)
-        outputs.write_summary(summary, directory, None)
+        results.write(summary, directory)
         outputs.write_report(summary, directory / "report.html")
         try:
-            outputs.check_libraries(None, "pdf")
             outputs.write_figures(summary, made, directory, "pdf", n_jobs=jobs)
         except MissingDependencyError as error:
             say(f"no figures: {error}")
     outputs.show_summary(summary)
     if example.truth is not None:
-        show(_against_truth(summary, example.truth))
+        outputs.show(_against_truth(summary, example.truth))
     _say_what_to_open(Path(out))
 
 

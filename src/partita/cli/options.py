@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import sys
+import textwrap
 import threading
 import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, wraps
 from importlib import import_module
 from types import FrameType
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, cast
 
 import click
 
+from partita._text import printable
 from partita.errors import ClusterError, PartitaError
 from partita.kernels import listeners
 from partita.losses import LOSSES
@@ -31,6 +34,24 @@ def was_given(option: str) -> bool:
     """Whether the user gave this option of the command."""
     source = click.get_current_context().get_parameter_source(option)
     return source is not None and source.name != "DEFAULT"
+
+
+_WIDE = 80
+
+
+def terminal_width() -> int:
+    """Columns of the terminal, where there is one."""
+    return shutil.get_terminal_size((_WIDE, 24)).columns
+
+
+def say(message: str) -> None:
+    """A message for the person who runs the command, on standard error."""
+    message = printable(message, keep="\n\t")
+    if sys.stderr.isatty():
+        message = textwrap.fill(
+            message, terminal_width(), break_long_words=False, break_on_hyphens=False
+        )
+    click.echo(message, err=True)
 
 
 class LibraryName(click.ParamType):  # type: ignore[type-arg]
@@ -76,7 +97,6 @@ class LossName(click.Choice):  # type: ignore[type-arg]
         """The name as it was given, once it is known to name a loss."""
         if "(" not in str(value):
             return super().convert(value, param, ctx)
-        from partita.errors import PartitaError
         from partita.losses.evaluate import as_loss
 
         try:
@@ -239,22 +259,6 @@ def seed(what: str) -> Callable[[F], F]:
     return whole("--seed", f"Seed of the {what}.", least=0, default=0)
 
 
-def results(function: F) -> F:
-    """What is printed and written."""
-    return all_of(
-        function,
-        written("--report", "FILE", "Write an interactive HTML report."),
-        click.option(
-            "--figures",
-            type=click.Choice(("pdf", "svg", "png")),
-            help="Write figures for a paper into the directory too.",
-        ),
-        one_based,
-        as_json,
-        force,
-    )
-
-
 def all_of(function: F, *options: Callable[[F], F]) -> F:
     """Several options at once."""
     for option in reversed(options):  # help lists them in the order written
@@ -270,9 +274,14 @@ _BACK = "300 s"
 
 
 def cluster(function: F) -> F:
-    """``--scheduler ADDRESS`` and ``--workers N``."""
+    """``--scheduler ADDRESS`` and ``--workers N``: the command gets ``work``, to be entered."""
+
+    @wraps(function)
+    def command(scheduler: str | None, workers: int | None, **given: Any) -> None:
+        function(work=_at_work(scheduler, workers), **given)
+
     return all_of(
-        function,
+        cast("F", command),
         text(
             "--scheduler",
             "ADDRESS",
@@ -282,12 +291,37 @@ def cluster(function: F) -> F:
     )
 
 
+@dataclass
+class Work:
+    """The client of the cluster asked for, and whether Ctrl-C was pressed.
+
+    Searches and samplers return what they have after it.
+    """
+
+    client: Any = None
+    interrupted: bool = False
+
+
 @contextmanager
-def cluster_of(scheduler: str | None, workers: int | None) -> Iterator[Any]:
-    """The client of the cluster asked for, or None; closed afterwards."""
-    if scheduler is None and workers is None:
-        yield None
-        return
+def _at_work(scheduler: str | None, workers: int | None) -> Iterator[Work]:
+    """A cluster that is closed afterwards; after Ctrl-C, which is raised as usual, exit by 130."""
+    work = Work()
+
+    def note(number: int, frame: FrameType | None) -> None:
+        work.interrupted = True
+        signal.default_int_handler(number, frame)
+
+    with ExitStack() as stack:
+        if scheduler is not None or workers is not None:
+            work.client = _client(stack, scheduler, workers)
+        if threading.current_thread() is threading.main_thread():  # others cannot set handlers
+            stack.callback(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, note))
+        yield work
+    if work.interrupted:
+        raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _client(stack: ExitStack, scheduler: Any, workers: int | None) -> Any:
     if scheduler is not None and workers is not None:
         raise click.UsageError("--workers starts a cluster and --scheduler names one; give one.")
     from partita._imports import require
@@ -298,15 +332,12 @@ def cluster_of(scheduler: str | None, workers: int | None) -> Iterator[Any]:
     if workers is not None:
         import dask
 
-        with (
-            dask.config.set({"distributed.deploy.lost-worker-timeout": _BACK}),
+        stack.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": _BACK}))
+        scheduler = stack.enter_context(
             distributed.LocalCluster(
                 n_workers=workers, threads_per_worker=1, dashboard_address=":0"
-            ) as cluster,
-            distributed.Client(cluster) as client,
-        ):
-            yield client
-        return
+            )
+        )
     try:
         client = distributed.Client(scheduler, timeout=_SECONDS)
     except (OSError, ValueError, TypeError) as error:
@@ -314,8 +345,7 @@ def cluster_of(scheduler: str | None, workers: int | None) -> Iterator[Any]:
             f"there is no Dask scheduler at {scheduler} ({type(error).__name__}: {error}). Start "
             "one with: dask scheduler"
         ) from error
-    with client:
-        yield client
+    return stack.enter_context(client)
 
 
 # ------------------------------------------------------------------ the command group
@@ -410,16 +440,12 @@ class _Compiling:
         now = time.monotonic()
         self._since = self._since or now
         if not self._said and now - self._since > 1.0:
-            from partita.cli.outputs import say
-
             self._said = True
             say("partita: compiling for this machine; the first run takes up to a few minutes")
 
 
 def _say_warning(run: Run, message: Warning | str, *_: Any) -> None:
     """A warning as one sentence for the person at the keyboard."""
-    from partita.cli.outputs import say
-
     say(f"partita: warning: {_in_options(str(message), run.command)}")
 
 
@@ -485,8 +511,6 @@ def paragraph(error: BaseException, command: click.Command | None) -> str:
 
 def report_failure(error: Exception, run: Run) -> int:
     """Say on standard error what went wrong; returns the exit code."""
-    from partita.cli.outputs import say
-
     if run.debug and not isinstance(error, (click.ClickException, click.Abort)):
         click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
         return FAILED
@@ -514,29 +538,3 @@ def _explained(error: Exception, command: click.Command | None) -> str:
         f"unexpected {type(error).__name__}: {text or 'no message'}. This is a fault of partita; "
         "run again with --debug for the traceback and report it."
     )
-
-
-@dataclass
-class Interrupts:
-    """Whether Ctrl-C was pressed; searches and samplers return what they have after it."""
-
-    came: bool = False
-
-
-@contextmanager
-def watch_interrupts() -> Iterator[Interrupts]:
-    """Note every Ctrl-C in the block, which still raises KeyboardInterrupt."""
-    seen = Interrupts()
-    if threading.current_thread() is not threading.main_thread():
-        yield seen  # handlers can be set in the main thread only
-        return
-
-    def note(number: int, frame: FrameType | None) -> None:
-        seen.came = True
-        signal.default_int_handler(number, frame)
-
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        yield seen
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import csv
 import os
-import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import partial
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, fields, replace
+from functools import partial, wraps
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -31,6 +31,8 @@ from partita._files import (
 )
 from partita._imports import require
 from partita._text import printable
+from partita.cli import options
+from partita.cli.options import F, say
 from partita.errors import MissingDependencyError
 
 if TYPE_CHECKING:
@@ -42,8 +44,6 @@ if TYPE_CHECKING:
     from partita.summary.features import FeatureSummary
     from partita.summary.result import AnySummary, Summary
 
-_WIDE = 80
-
 _STYLES: dict[str, dict[str, Any]] = {
     "warning": {"fg": "yellow"},
     "rule": {"dim": True},
@@ -52,20 +52,11 @@ _STYLES: dict[str, dict[str, Any]] = {
 """How kinds of lines look on a coloured terminal."""
 
 
-def width(*, elsewhere: int = _WIDE) -> int:
+def width(*, elsewhere: int = 80) -> int:
     """Columns of the terminal that results go to, at most 100; ``elsewhere`` when it is none."""
     if not sys.stdout.isatty():
         return elsewhere
-    return min(100, shutil.get_terminal_size((_WIDE, 24)).columns)
-
-
-def say(message: str) -> None:
-    """A message for the person who runs the command, on standard error."""
-    message = printable(message, keep="\n\t")
-    if sys.stderr.isatty():
-        columns = shutil.get_terminal_size((_WIDE, 24)).columns
-        message = textwrap.fill(message, columns, break_long_words=False, break_on_hyphens=False)
-    click.echo(message, err=True)
+    return min(100, options.terminal_width())
 
 
 def coloured() -> bool:
@@ -134,16 +125,75 @@ FIGURES = (
 )
 
 
-def names_of(
-    *names: str, similarity: str | None = None, figures: str | None = None
-) -> tuple[str, ...]:
-    """Everything that a command may write into its directory."""
-    found = list(names)
-    if similarity is not None:
-        found.append(f"similarity.{similarity}")
-    if figures is not None:
-        found += [f"figures/{name}.{figures}" for name in FIGURES]
-    return tuple(found)
+@dataclass(frozen=True)
+class Results:
+    """Where the results of a command go, by its options."""
+
+    out: str | None
+    force: bool
+    report: str | None = None
+    similarity: str | None = None
+    figures: str | None = None
+    one_based: bool = False
+    as_json: bool = False
+
+    def check(self, *names: str, inputs: Iterable[str | None] = ()) -> None:
+        """Refuse early what could not be made or written at the end."""
+        check_file(self.report, force=self.force, inputs=inputs)
+        for library in ("bokeh", "matplotlib") if self.report is not None else ():
+            if find_spec(library) is None:
+                require(library, extra="report", purpose="a report")
+        if self.similarity is not None:
+            names += (f"similarity.{self.similarity}",)
+        if self.figures is not None:
+            if find_spec("matplotlib") is None:
+                require("matplotlib", extra="plot", purpose="drawing figures")
+            names += tuple(f"figures/{name}.{self.figures}" for name in FIGURES)
+        check_directory(self.out, names, force=self.force, inputs=inputs)
+
+    def directory(self) -> AbstractContextManager[Path]:
+        """The directory to fill; see :func:`filled`."""
+        return filled(str(self.out), force=self.force)
+
+    def write(
+        self, summary: AnySummary, directory: Path, fit: Fit | None = None, jobs: int | None = None
+    ) -> None:
+        """The tables of a summary and its figures into the directory."""
+        write_summary(summary, directory, self.similarity, one_based=self.one_based)
+        if self.figures is not None:
+            write_figures(summary, fit, directory, self.figures, n_jobs=jobs)
+
+    def show(self, summary: AnySummary) -> None:
+        """The summary on standard output, as JSON or fitted to the terminal."""
+        if self.as_json:
+            click.echo(summary.to_json())
+            return
+        show_summary(summary, first=int(self.one_based))
+        if (profiles := getattr(summary, "profiles", None)) is not None:
+            shown = replace(profiles, cluster=profiles.cluster + int(self.one_based))
+            show(f"\nProfiles: what each cluster is like\n{shown}")
+
+
+def results(function: F) -> F:
+    """What is printed and written: the command gets it as :class:`Results`."""
+
+    @wraps(function)
+    def command(**given: Any) -> None:
+        wanted = {field.name: given.pop(field.name) for field in fields(Results)}
+        function(results=Results(**wanted), **given)
+
+    return options.all_of(
+        cast("F", command),
+        options.written("--report", "FILE", "Write an interactive HTML report."),
+        click.option(
+            "--figures",
+            type=click.Choice(("pdf", "svg", "png")),
+            help="Write figures for a paper into the directory too.",
+        ),
+        options.one_based,
+        options.as_json,
+        options.force,
+    )
 
 
 def check_directory(
@@ -220,15 +270,6 @@ def filled(out: str, *, force: bool) -> Iterator[Path]:
         for file, place in zip(made, places, strict=True):
             place.parent.mkdir(parents=True, exist_ok=True)
             os.replace(file, place)
-
-
-def check_libraries(report: str | None, figures: str | None) -> None:
-    """Refuse a report or figures where their library is missing."""
-    for library in ("bokeh", "matplotlib") if report is not None else ():
-        if find_spec(library) is None:
-            require(library, extra="report", purpose="a report")
-    if figures is not None and find_spec("matplotlib") is None:
-        require("matplotlib", extra="plot", purpose="drawing figures")
 
 
 # ---------------------------------------------------------------- what is written

@@ -14,7 +14,7 @@ import click
 from partita._text import Words, counted, of_sizes, words
 from partita._warmup import PARTS
 from partita.cli import options, outputs
-from partita.cli.outputs import say
+from partita.cli.options import say
 from partita.losses import LOSSES
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ import click
 
 from partita._text import listed
 from partita.cli import options
-from partita.cli.options import F
-from partita.cli.outputs import say
+from partita.cli.options import F, say
 from partita.errors import (
     FileFormatError,
     FractionalLabelsError,

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from partita.cli import options, outputs
-from partita.cli.outputs import say, show
-
-if TYPE_CHECKING:
-    from partita.summary.result import AnySummary
+from partita.cli.options import Work, say
+from partita.cli.outputs import Results
 
 SUMMARY = (
     *("loss", "prob", "method", "bound"),
@@ -59,7 +58,7 @@ Examples:
     "csv or npy: write the similarity matrix into the directory too. "
     "FILE: summarise this matrix, in place of draws.",
 )
-@options.results
+@outputs.results
 @options.summary
 @options.reading
 @options.seed("search")
@@ -71,17 +70,10 @@ def summarize(
     data: str | None,
     weights: str | None,
     features: bool,
-    out: str | None,
-    report: str | None,
-    similarity: str | None,
-    figures: str | None,
-    as_json: bool,
-    force: bool,
-    one_based: bool,
+    results: Results,
+    work: AbstractContextManager[Work],
     seed: int,
     jobs: int | None,
-    scheduler: str | None,
-    workers: int | None,
     **choices: Any,
 ) -> None:
     """Point estimate, credible ball and uncertainty from posterior draws.
@@ -99,47 +91,39 @@ def summarize(
         refuse_two_readers_of_stdin,
     )
 
-    if similarity not in (None, "csv", "npy"):
-        summarize_matrix(str(similarity), sources, data or weights or report or figures, out, force)
+    if results.similarity not in (None, "csv", "npy"):
+        summarize_matrix(sources, data or weights, results)
         return
     if not sources:
         raise click.UsageError("Missing argument 'DRAWS...'.")
     if features:
         _refuse_for_features()
-    for option, value in {"--similarity": similarity, "--figures": figures}.items():
-        if value and out is None:
-            raise click.UsageError(f"{option} writes into a directory; name one with --out DIR.")
+    for option in ("similarity", "figures"):
+        if getattr(results, option) and results.out is None:
+            raise click.UsageError(f"--{option} writes into a directory; name one with --out DIR.")
     inputs = (*sources, data, weights)
-    outputs.check_file(report, force=force, inputs=inputs)
-    outputs.check_libraries(report, figures)
-    files = outputs.FEATURE_FILES if features else outputs.SUMMARY_FILES
-    written = outputs.names_of(*files, similarity=similarity, figures=figures)
-    outputs.check_directory(out, written, force=force, inputs=inputs)
+    results.check(*(outputs.FEATURE_FILES if features else outputs.SUMMARY_FILES), inputs=inputs)
     wishes = {name: choices.pop(name) for name in SUMMARY}
     refuse_two_readers_of_stdin(*inputs)
-    with options.cluster_of(scheduler, workers) as client, options.watch_interrupts() as interrupts:
+    with work as at:
         draws: Any
         if features:
             wishes["loss"] = wishes["loss"] if options.was_given("loss") else None
             draws = read_features_of(sources, weights=weights, **choices)
         else:
-            draws = read_draws_of(sources, weights=weights, engine=client, **choices)
+            draws = read_draws_of(sources, weights=weights, engine=at.client, **choices)
         observed = None if data is None else read_observations(data)
         summary = make_summary(draws, observed, wishes, seed=seed, jobs=jobs)
         try:
-            if out is not None:
-                with outputs.filled(out, force=force) as directory:
-                    outputs.write_summary(summary, directory, similarity, one_based=one_based)
-                    if figures is not None:
-                        outputs.write_figures(summary, None, directory, figures, n_jobs=jobs)
-            if report is not None:
-                summary.to_html(report, overwrite=force)
+            if results.out is not None:
+                with results.directory() as directory:
+                    results.write(summary, directory, jobs=jobs)
+            if results.report is not None:
+                summary.to_html(results.report, overwrite=results.force)
         finally:  # what was computed is shown even where it cannot be written
-            print_summary(summary, as_json=as_json, one_based=one_based)
-    for place in filter(None, (out and str(Path(out) / ""), report)):
-        say(f"wrote {place}")
-    if interrupts.came:
-        raise click.exceptions.Exit(options.INTERRUPTED)
+            results.show(summary)
+        for place in filter(None, (results.out and str(Path(results.out) / ""), results.report)):
+            say(f"wrote {place}")
 
 
 def make_summary(
@@ -148,36 +132,21 @@ def make_summary(
     """A summary as the options ask for it."""
     from partita.summary.summarize import summarize
 
-    bound = None if wishes["bound"] == "none" else wishes["bound"]
-    chosen = {**wishes, "bound": bound}
+    chosen = {**wishes, "bound": _bound(wishes["bound"])}
     between = chosen.pop("path_range")
     chosen["path"] = between or wishes["path"] or None  # without --path, what is cheap
     return summarize(draws, data=data, **chosen, rng=seed, n_jobs=jobs)
 
 
-def print_summary(summary: AnySummary, *, as_json: bool, one_based: bool) -> None:
-    """The summary on standard output, as JSON or fitted to the terminal."""
-    from dataclasses import replace
-
-    if as_json:
-        click.echo(summary.to_json())
-    else:
-        outputs.show_summary(summary, first=int(one_based))
-        if (profiles := getattr(summary, "profiles", None)) is not None:
-            shown = replace(profiles, cluster=profiles.cluster + int(one_based))
-            show(f"\nProfiles: what each cluster is like\n{shown}")
-
-
-def summarize_matrix(
-    path: str, sources: tuple[str, ...], others: object, out: str | None, force: bool
-) -> None:
+def summarize_matrix(sources: tuple[str, ...], others: object, results: Results) -> None:
     """Print the estimate and write labels.csv; a ball needs draws, which a matrix has lost."""
-    if sources or others:
+    if sources or others or results.report or results.figures:
         raise click.UsageError(
             "--similarity FILE replaces the draws: leave out DRAWS, --data, --weights, "
             "--report and --figures. To write the matrix of DRAWS, give --similarity csv or npy."
         )
-    outputs.check_directory(out, ("labels.csv",), force=force, inputs=(path,))
+    path, out, one = str(results.similarity), results.out, results.one_based
+    outputs.check_directory(out, ("labels.csv",), force=results.force, inputs=(path,))
     from partita._result import fields_of
     from partita.cli.reading import read_similarity
     from partita.labels import from_one, items_from_one
@@ -188,7 +157,7 @@ def summarize_matrix(
     found = estimate(
         similarity=matrix,
         loss=_loss(params),
-        bound=None if params["bound"] == "none" else params["bound"],
+        bound=_bound(params["bound"]),
         rng=params["seed"],
         n_jobs=params["jobs"],
         **{name: params[name] for name in _WISHES},
@@ -196,14 +165,17 @@ def summarize_matrix(
     labels = found.labels.tolist()
     document = {"loss": repr(found.loss), "labels": labels, "item_names": names}
     document |= fields_of(found, "n_clusters", "expected_loss", "lower_bound", "gap")
-    outputs.show_either(str(found), document, as_json=params["as_json"])
+    outputs.show_either(str(found), document, as_json=results.as_json)
     if out is not None:
-        with outputs.filled(out, force=force) as directory:
-            one = params["one_based"]
+        with results.directory() as directory:
             items = items_from_one(names, len(labels), one)
             columns = {"item": items, "cluster": from_one(found.labels, one).tolist()}
             outputs.write_columns(directory / "labels.csv", columns)
         say(f"wrote {out}")
+
+
+def _bound(chosen: str) -> Any:
+    return None if chosen == "none" else chosen
 
 
 def _loss(params: dict[str, Any]) -> str:

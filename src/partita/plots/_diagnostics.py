@@ -138,7 +138,7 @@ def traces(
             x, y = extremes(values, _MOST_POINTS)
             ax.plot(x, y, color=style.colour(c), linewidth=0.7, alpha=0.85)
         ax.margins(x=0.01)
-        ax.set_title(functional.title, loc="left", fontsize=style.NORMAL, color=style.INK)
+        style.headline(ax, functional.title)
         style.plain(ax)
     chains = counted(len(found[0].chains), "chain")
     drawn[-1].set_xlabel(f"draw ({chains})")
@@ -216,8 +216,7 @@ def ranks(
     drawn = style.many_axes(axes, len(found), columns=3, width=3.1, height=height)
     for ax, functional, piece in zip(drawn, found, pieces, strict=True):
         _draw(ax, rank_counts(piece, bins), quarters=quarters)
-        title = functional.title.replace(", ", "\n", 1)
-        ax.set_title(title, loc="left", fontsize=style.NORMAL, color=style.INK)
+        style.headline(ax, functional.title.replace(", ", "\n", 1))
     return drawn
 
 
@@ -309,7 +308,6 @@ def replicates(
     >>> len(axes[0].lines)
     11
     """
-    style.library("figure")
     made = style.of_kind(fit, Fit, style.FIT, "fit").replicate(n, rng=rng)
     numbers = [c for c in range(fit.values.shape[1]) if _kind(fit, c) not in _DISCRETE]
     plane = numbers if fit.values.shape[1] == 2 == len(numbers) else []
@@ -320,8 +318,7 @@ def replicates(
     for c, name in enumerate(fit.columns):
         discrete = _kind(fit, c) in _DISCRETE
         _column(drawn[c], fit.values[:, c], made[:, :, c], discrete=discrete)
-        title = style.shorten(name, 40)
-        drawn[c].set_title(title, loc="left", fontsize=style.NORMAL, color=style.INK)
+        style.headline(drawn[c], style.shorten(name, 40))
     if plane:
         _points(drawn[2:], fit, made[0])
     for ax in drawn:
@@ -363,15 +360,12 @@ def _density(rows: Floats, edges: Floats) -> Floats:
 
 def _points(axes: NDArray[Any], fit: Fit, made: Floats) -> None:
     for ax, rows, title in ((axes[0], fit.values, "data"), (axes[1], made, "a replicate")):
-        ax.scatter(
-            rows[:, 0], rows[:, 1], s=6, color=style.INK if title == "data" else style.colour(0)
-        )
-        ax.set_title(title, loc="left", fontsize=style.NORMAL, color=style.INK)
-        ax.set_xlabel(style.shorten(fit.columns[0], 40))
-        ax.set_ylabel(style.shorten(fit.columns[1], 40))
+        ax.scatter(*rows[:, :2].T, s=6, color=style.INK if title == "data" else style.colour(0))
+        style.headline(ax, title)
+        x, y = (style.shorten(name, 40) for name in fit.columns)
+        ax.set(xlabel=x, ylabel=y)
     whole = np.concatenate([fit.values[np.isfinite(fit.values).all(axis=1)], made])
     edge = 0.04 * np.ptp(whole, axis=0)
     low, high = whole.min(axis=0) - edge, whole.max(axis=0) + edge
     for ax in axes:
-        ax.set_xlim(low[0], high[0])
-        ax.set_ylim(low[1], high[1])
+        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,23 +40,16 @@ _SEEN = 0.002
 """Probability below which a part of a bar is thinner than a line."""
 
 
-@dataclass(frozen=True, eq=False)
-class ItemBars:
+class ItemBars(NamedTuple):
     """Bars of probabilities, each divided by cluster: the estimated cluster first, then the rest.
 
     What is missing to 1 is the probability of no cluster of the estimate.
-
-    Attributes
-    ----------
-    items : ndarray of int64, shape (n_shown,)
-        From the least certain item on.
-    row, cluster : ndarray of int64, shape (n_parts,)
-        Place of the item among those shown, and cluster, of each part.
-    start, length : ndarray of float, shape (n_parts,)
     """
 
     items: NDArray[np.int64]
+    """From the least certain item on."""
     row: NDArray[np.int64]
+    """Of each part: the place of its item among those shown."""
     cluster: NDArray[np.int64]
     start: NDArray[np.float64]
     length: NDArray[np.float64]
@@ -103,7 +95,6 @@ def items(source: Summary | ItemUncertainty, *, n: int = 25, ax: Axes | None = N
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['2', '3', '0', '1']
     """
-    style.library("figure")
     expected = "a Summary or the result of partita.item_uncertainty(draws, estimate)."
     table = source.items if isinstance(source, Summary) else source
     style.of_kind(table, ItemUncertainty, expected)
@@ -111,15 +102,9 @@ def items(source: Summary | ItemUncertainty, *, n: int = 25, ax: Axes | None = N
     count, total = found.items.size, table.labels.size
     axes = style.one_axes(ax, width=6.4, height=max(2.2, 0.9 + 0.17 * count))
     indices = style.colour_indices([table.labels])[0]
-    axes.barh(
-        found.row,
-        found.length,
-        left=found.start,
-        height=0.84,
-        color=[style.colour(index) for index in indices[found.cluster].tolist()],
-        edgecolor="white",
-        linewidth=0.4,
-    )
+    fills = [style.colour(index) for index in indices[found.cluster].tolist()]
+    bars: dict[str, Any] = {"height": 0.84, "edgecolor": "white", "linewidth": 0.4}
+    axes.barh(found.row, found.length, left=found.start, color=fills, **bars)
     axes.set(
         xlim=(0.0, 1.0),
         ylim=(count - 0.4, -0.6),
@@ -172,7 +157,6 @@ def profiles(
     >>> [ax.get_title(loc="left") for ax in pt.plots.profiles(found)]
     ['0: mean', '0: sd']
     """
-    style.library("figure")
     given = source.profiles if isinstance(source, Summary) else source
     table = style.of_kind(given, Profiles, "Profiles or a Summary made with data.")
     shown = panels_of(table, _MOST_PANELS)
@@ -244,7 +228,6 @@ def core(
     >>> panels[0].get_xlabel()
     'items'
     """
-    style.library("figure")
     given = source.core if isinstance(source, Summary) else source
     few = "a Summary of draws few enough for a quick one. partita.credible_core(draws) makes one."
     found = style.of_kind(given, CredibleCore, f"a CredibleCore, or {few}")
@@ -297,16 +280,7 @@ def _items(
     ax.scatter(x[outside], y[outside], s=9, color=style.OTHER, linewidths=0.0, zorder=1)
     for c in found.clusters.tolist():
         mine = labels == c
-        ax.scatter(
-            x[mine],
-            y[mine],
-            s=24,
-            color=style.colour(c),
-            marker=style.marker(c),
-            edgecolors="white",
-            linewidths=0.4,
-            zorder=2,
-        )
+        style.items(ax, x[mine], y[mine], c, 24.0, edgecolors="white", linewidths=0.4)
     ax.set_xlabel(style.shorten(view.names[0], 40))
     if flat:
         ticks = [-1, *range(found.n_clusters)]
@@ -363,33 +337,18 @@ def memberships(source: FeatureSummary | FeatureItemUncertainty, *, ax: Axes | N
     >>> [text.get_text() for text in ax.get_xticklabels()]
     ['0\\n2 items', '1\\n2 items', 'none']
     """
-    style.library("figure")
     table = source.items if isinstance(source, FeatureSummary) else source
-    table = style.of_kind(
-        table,
-        FeatureItemUncertainty,
-        "a FeatureSummary or what item_uncertainty(feature_draws, estimate) returns.",
-    )
+    expected = "a FeatureSummary or what item_uncertainty(feature_draws, estimate) returns."
+    style.of_kind(table, FeatureItemUncertainty, expected)
     n_items, k = table.allocation.shape
     order = item_order(table.allocation, table.membership)
     cells = np.column_stack([table.membership, np.full(n_items, np.nan), table.none])[order]
     shown = min(n_items, 120)
     axes = style.one_axes(ax, width=2.6 + 0.62 * (k + 1), height=2.0 + 0.17 * shown)
-    image = axes.imshow(
-        cells,
-        cmap=style.similarity_scale(),
-        vmin=0.0,
-        vmax=1.0,
-        aspect="auto",
-        interpolation="none",
-    )
-    rectangle = style.library("patches").Rectangle
+    image = style.heat(axes, cells, aspect="auto", interpolation="none")
     if n_items * k <= 4_000:
         for row, column in zip(*np.nonzero(table.allocation[order]), strict=True):
-            frame = rectangle(
-                (column - 0.46, row - 0.46), 0.92, 0.92, fill=False, lw=1.4, ec=_FRAME
-            )
-            axes.add_patch(frame)
+            style.frame(axes, (column - 0.46, row - 0.46), 0.92, 0.92, lw=1.4, ec=_FRAME)
     if n_items <= _WRITTEN[0] and k <= _WRITTEN[1]:
         _write(axes, cells)
     sizes = table.allocation.sum(axis=0)
@@ -399,13 +358,10 @@ def memberships(source: FeatureSummary | FeatureItemUncertainty, *, ax: Axes | N
     axes.tick_params(length=0.0, labelsize=style.SMALL)
     axes.spines[:].set_visible(False)
     axes.set_xlabel("feature of the estimate", fontsize=style.SMALL + 0.5)
-    bar = axes.figure.colorbar(image, ax=axes, shrink=0.6, aspect=22, pad=0.02)
-    bar.set_label(f"{words(table.kind).probability} of membership", fontsize=style.SMALL)
-    bar.ax.tick_params(labelsize=style.SMALL)
-    bar.outline.set_visible(False)
-    style.headline(
-        axes, "Memberships", "framed: the estimate; features of draws matched with its own"
-    )
+    title = f"{words(table.kind).probability} of membership"
+    style.colour_bar(axes, image, title, shrink=0.6, aspect=22).outline.set_visible(False)
+    note = "framed: the estimate; features of draws matched with its own"
+    style.headline(axes, "Memberships", note)
     return axes
 
 
@@ -429,8 +385,7 @@ def _name_items(axes: Axes, order: Ints, names: tuple[str, ...] | None) -> None:
         axes.set_ylabel("item", fontsize=style.SMALL + 0.5)
 
 
-@dataclass(frozen=True, eq=False)
-class BoundPanel:
+class BoundPanel(NamedTuple):
     """An allocation in the columns of the centre: what both have, what is more, what is missing.
 
     Features without a counterpart in the centre follow in columns of their own.
@@ -493,13 +448,9 @@ def feature_ball(source: FeatureSummary | FeatureBall, *, axes: Any = None) -> N
     >>> len(panels)
     6
     """
-    style.library("figure")
     found = source.ball if isinstance(source, FeatureSummary) else source
-    ball = style.of_kind(
-        found,
-        FeatureBall,
-        "a FeatureSummary or the credible ball of feature draws.",
-    )
+    expected = "a FeatureSummary or the credible ball of feature draws."
+    ball = style.of_kind(found, FeatureBall, expected)
     shown = prepare_bounds(ball)
     order = item_order(ball.center)
     height = 0.9 + 0.11 * min(order.size, 120)
@@ -522,10 +473,8 @@ def _draw_panel(ax: Axes, panel: BoundPanel, order: Ints, names: tuple[str, ...]
         image[(panel.both | panel.more)[:, k], k] = colours.to_rgba(style.colour(k))
     ax.imshow(image[order], aspect="auto", interpolation="none")
     if n_items * width <= 4_000:
-        rectangle = style.library("patches").Rectangle
         for row, k in zip(*np.nonzero(panel.missing[order]), strict=True):
-            place = (k - 0.4, row - 0.4)
-            ax.add_patch(rectangle(place, 0.8, 0.8, fill=False, lw=0.9, ec=style.colour(int(k))))
+            style.frame(ax, (k - 0.4, row - 0.4), 0.8, 0.8, lw=0.9, ec=style.colour(int(k)))
     ax.set_xticks([])
     if n_items <= _NAMED // 2:
         _name_items(ax, order, names)
@@ -595,8 +544,7 @@ def _numbers(
         axes.legend(fontsize=style.SMALL, frameon=False, loc="upper right")
         ends = np.concatenate([ends, shared.values])
     axes.set_xlim(ends.min() - 0.9, ends.max() + 0.9)
-    axes.set_xlabel(f"number of {parts}")
-    axes.set_ylabel(words(counts.kind).posterior_probability)
+    axes.set(xlabel=f"number of {parts}", ylabel=words(counts.kind).posterior_probability)
     style.whole_ticks(axes, "x", most=14)
     style.plain(axes)
     note = f"mode {counts.mode}, mean {counts.mean:.3g}, {percent(prob)} in {low} to {high}"
@@ -660,24 +608,16 @@ def _same(a: FeatureCounts, b: FeatureCounts) -> bool:
 _MOST_BINS = 60
 
 
-@dataclass(frozen=True, eq=False)
-class DistanceHistogram:
-    """Posterior probability of distances from the estimate.
-
-    Attributes
-    ----------
-    edges : ndarray of float, shape (n_bins + 1,)
-    inside, outside : ndarray of float, shape (n_bins,)
-        Probability in each bin of draws inside and outside the ball.
-    radius, mean : float
-        The radius, and the mean distance: the expected loss of the estimate.
-    """
+class DistanceHistogram(NamedTuple):
+    """Posterior probability of distances from the estimate, in bins."""
 
     edges: NDArray[np.float64]
     inside: NDArray[np.float64]
+    """Of draws in the ball."""
     outside: NDArray[np.float64]
     radius: float
     mean: float
+    """Mean distance: the expected loss of the estimate."""
 
 
 def prepare_distances(ball: Ball) -> DistanceHistogram:
@@ -716,7 +656,6 @@ def distances(source: AnySummary | Ball, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'variation of information to the estimate (bits)'
     """
-    style.library("figure")
     ball = style.any_ball_of(source)
     found = prepare_distances(ball)
     axes = style.one_axes(ax, width=5.6, height=3.4)
@@ -795,7 +734,6 @@ def overview(
     >>> len(panels)
     4
     """
-    style.library("figure")
     style.of_kind(summary, Summary, "a Summary. partita.summarize(draws) makes one.", "summary")
     panels = style.many_axes(axes, 4, columns=2, width=5.2, height=4.2)
     if summary.data is not None:

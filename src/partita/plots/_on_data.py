@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -324,28 +324,73 @@ _DEEPEST = 0.6
 """Most room for the bars below a density, as a fraction of its height."""
 
 
-def draw_partition(
-    ax: Axes,
-    labels: Labels,
-    indices: NDArray[np.int64],
-    view: View,
-    shapes: ClusterShapes | None,
-    curve: Curve | None,
-) -> None:
-    """Items in the colours of their clusters, with a star and a bar or ellipse for each cluster."""
-    if curve is None:
-        _draw_items(ax, labels, indices, view.points[:, 0], view.points[:, 1])
+class Scene:
+    """The data of the items, to draw partitions on: the same places in every panel."""
+
+    def __init__(
+        self,
+        observations: Observations,
+        fit: Fit | None,
+        dims: Sequence[int | str] | None,
+        density: tuple[Any, Any] | None,
+        ellipses: bool | None,
+        n_jobs: int | None,
+    ) -> None:
+        self.view = prepare_view(observations, dims)
+        self.is_line = len(self.view.names) == 1
+        self.curve = prepare_curve(self.view, fit, density, n_jobs=n_jobs) if self.is_line else None
+        self.note = ""
+        """The meaning of stars, bars and ellipses; empty if there are none."""
+        self._of_shapes = observations, fit, ellipses
+
+    @property
+    def places(self) -> tuple[Floats, Floats]:
+        """Where the items are drawn."""
+        x = self.view.points[:, 0]
+        return x, self.view.points[:, 1] if self.curve is None else self.curve.at_items
+
+    def draw(self, ax: Axes, labels: Labels, indices: NDArray[np.int64]) -> None:
+        """Items in the colours of their clusters, with a star and a bar or ellipse for each."""
+        shapes = prepare_shapes(labels, self.view, *self._of_shapes)
+        if self.curve is not None:
+            ax.plot(self.curve.grid, self.curve.values, color="#9A9A9A", linewidth=1.0, zorder=1)
+        self._draw_items(ax, labels, indices)
         if shapes is not None:
-            _draw_ellipses(ax, indices, shapes, np.bincount(labels))
-        ax.set_ylabel(style.shorten(view.names[1], 40))
-    else:
-        ax.plot(curve.grid, curve.values, color="#9A9A9A", linewidth=1.0, zorder=1)
-        _draw_items(ax, labels, indices, view.points[:, 0], curve.at_items)
-        if shapes is not None:
-            _draw_bars(ax, indices, shapes, curve)
-        ax.set_ylabel(curve.name)
-    ax.set_xlabel(style.shorten(view.names[0], 40))
-    style.plain(ax)
+            if self.curve is None:
+                _draw_ellipses(ax, indices, shapes, np.bincount(labels))
+            else:
+                _draw_bars(ax, indices, shapes, self.curve)
+            drawn, by = "bars" if self.is_line else "ellipses", shapes.source == "posterior"
+            mean, whose = ("posterior mean", "cluster") if by else ("mean", "cluster's items")
+            self.note = f"stars and {drawn}: {mean} ± {DEVIATIONS:g} sd of each {whose}"
+        y_name = style.shorten(self.view.names[1], 40) if self.curve is None else self.curve.name
+        ax.set(xlabel=style.shorten(self.view.names[0], 40), ylabel=y_name)
+        style.plain(ax)
+
+    def _draw_items(self, ax: Axes, labels: Labels, indices: Ints) -> None:
+        (x, y), size = self.places, float(np.clip(4_000.0 / labels.size, 6.0, 26.0))
+        edge = {"edgecolor": "white" if size > 8.0 else "none", "linewidth": 0.3}
+        for cluster in np.argsort(-np.bincount(labels), kind="stable").tolist():
+            here, index = labels == cluster, int(indices[cluster])
+            style.items(ax, x[here], y[here], index, size, label=str(cluster), **edge)
+
+
+def scene_of(
+    source: object,
+    n_items: int,
+    data: DataLike | None,
+    fit: Fit | None,
+    dims: Sequence[int | str] | None,
+    density: tuple[Any, Any] | None,
+    ellipses: bool | None,
+    n_jobs: int | None,
+) -> Scene | None:
+    """The data given, or those of the source or the fit, as a scene; None where there are none."""
+    model = style.fit_for(fit, n_items)
+    observations = style.observations_of(source, data, model, n_items)
+    if observations is None:
+        return None
+    return Scene(observations, model, dims, density, ellipses, n_jobs)
 
 
 def draw_cross_table(ax: Axes, center: Labels, labels: Labels, indices: NDArray[np.int64]) -> None:
@@ -357,65 +402,20 @@ def draw_cross_table(ax: Axes, center: Labels, labels: Labels, indices: NDArray[
     base = np.zeros(len(table))
     for cluster in np.argsort(indices, kind="stable").tolist():
         here = table[:, cluster] > 0
-        heights = table[here, cluster]
-        ax.bar(
-            places[here],
-            heights,
-            bottom=base[here],
-            width=0.82,
-            color=style.colour(int(indices[cluster])),
-            edgecolor="white",
-            linewidth=0.4,
-        )
+        heights, fill = table[here, cluster], style.colour(int(indices[cluster]))
+        look: dict[str, Any] = {"color": fill, "edgecolor": "white", "linewidth": 0.4}
+        ax.bar(places[here], heights, bottom=base[here], width=0.82, **look)
         base[here] += heights
     step = -(-len(table) // 12)
     ax.set_xticks(places[::step], [str(k) for k in order[::step].tolist()])
-    ax.set_xlabel("cluster of the estimate")
-    ax.set_ylabel("items")
+    ax.set(xlabel="cluster of the estimate", ylabel="items")
     style.whole_ticks(ax, "y", most=5)
     style.plain(ax)
 
 
-def shapes_note(shapes: ClusterShapes | None, dimensions: int) -> str:
-    """The meaning of stars, bars and ellipses; empty if there are none."""
-    if shapes is None:
-        return ""
-    what = "bars" if dimensions == 1 else "ellipses"
-    if shapes.source == "posterior":
-        return f"stars and {what}: posterior mean ± {DEVIATIONS:g} sd of each cluster"
-    return f"stars and {what}: mean ± {DEVIATIONS:g} sd of each cluster's items"
-
-
-def _draw_items(ax: Axes, labels: Labels, indices: Ints, x: Floats, y: Floats) -> None:
-    size = float(np.clip(4_000.0 / labels.size, 6.0, 26.0))
-    for cluster in np.argsort(-np.bincount(labels), kind="stable").tolist():
-        members = labels == cluster
-        index = int(indices[cluster])
-        ax.scatter(
-            x[members],
-            y[members],
-            s=size,
-            marker=style.marker(index),
-            color=style.colour(index),
-            edgecolor="white" if size > 8.0 else "none",
-            linewidth=0.3,
-            zorder=2,
-            label=str(cluster),
-        )
-
-
 def _draw_star(ax: Axes, index: int, x: float, y: float, *, size: float = 9.0) -> None:
-    ax.plot(
-        [x],
-        [y],
-        marker="*",
-        markersize=size,
-        markerfacecolor=style.colour(index),
-        markeredgecolor=style.INK,
-        markeredgewidth=0.6,
-        linestyle="none",
-        zorder=4,
-    )
+    star: dict[str, Any] = {"mec": style.INK, "mew": 0.6, "ms": size}
+    ax.plot([x], [y], "*", markerfacecolor=style.colour(index), zorder=4, **star)
 
 
 def _draw_ellipses(ax: Axes, indices: Ints, shapes: ClusterShapes, sizes: Ints) -> None:
@@ -516,24 +516,17 @@ def estimate(
     """
     style.library("figure")
     labels = by_size(as_labels(source))
-    model = style.fit_for(fit, labels.size)
-    observations = style.observations_of(source, data, model, labels.size)
-    if observations is None:
+    scene = scene_of(source, labels.size, data, fit, dims, density, ellipses, n_jobs)
+    if scene is None:
         raise InvalidInputError(
             "there are no data to show the estimate on. Pass data=..., or the sampler's output as "
             "fit=...; pt.plots.similarity and pt.plots.items need no data.",
             argument="data",
         )
-    view = prepare_view(observations, dims)
-    shapes = prepare_shapes(labels, view, observations, model, ellipses)
-    curve = prepare_curve(view, model, density, n_jobs=n_jobs) if len(view.names) == 1 else None
-    indices = style.colour_indices([labels])[0]
+    indices, sizes = style.colour_indices([labels])[0], np.bincount(labels).astype(np.int64)
     axes = style.one_axes(ax, width=6.4, height=4.4)
-    draw_partition(axes, labels, indices, view, shapes, curve)
-    sizes = np.bincount(labels).astype(np.int64)
-    style.headline(
-        axes, _title(source, sizes.size, labels.size), shapes_note(shapes, len(view.names))
-    )
+    scene.draw(axes, labels, indices)
+    style.headline(axes, _title(source, sizes.size, labels.size), scene.note)
     style.cluster_legend(axes, indices, sizes)
     return axes
 
@@ -544,8 +537,7 @@ def _title(source: object, n_clusters: int, n_items: int) -> str:
     return f"Estimate ({found.loss.title}): {what}" if isinstance(found, PointEstimate) else what
 
 
-@dataclass(frozen=True, eq=False)
-class Panel:
+class Panel(NamedTuple):
     """One partition of a ball: its title, labels, and the colour index of each cluster."""
 
     title: str
@@ -598,39 +590,38 @@ def ball(
     Lower vertical bound
     4 clusters at 1.00 bits
     """
-    style.library("figure")
     found = style.ball_of(source)
     panels = prepare_ball(found)
-    n_items = found.center.size
-    model = style.fit_for(fit, n_items)
-    observations = style.observations_of(source, data, model, n_items)
+    scene = scene_of(source, found.center.size, data, fit, dims, density, ellipses, n_jobs)
     drawn = style.many_axes(
         axes, len(panels), columns=4, width=3.1, height=3.2, sharey=True, sharex=True
     )
-    note = "colours follow the clusters of the estimate"
-    if observations is None:
-        for ax, panel in zip(drawn, panels, strict=True):
-            draw_cross_table(ax, found.center, panel.labels, panel.indices)
-    else:
-        view = prepare_view(observations, dims)
-        one = len(view.names) == 1
-        curve = prepare_curve(view, model, density, n_jobs=n_jobs) if one else None
-        lowest = []
-        for ax, panel in zip(drawn, panels, strict=True):
-            shapes = prepare_shapes(panel.labels, view, observations, model, ellipses)
-            draw_partition(ax, panel.labels, panel.indices, view, shapes, curve)
-            lowest.append(ax.get_ylim()[0])
-        note = "; ".join(filter(None, (note, shapes_note(shapes, len(view.names)))))
-        if one:  # the panel with the most bars sets the room below the density
-            for ax in drawn:
-                ax.set_ylim(bottom=min(lowest))
+    lowest = []
     for ax, panel in zip(drawn, panels, strict=True):
-        ax.set_title(panel.title, loc="left", fontsize=style.NORMAL, color=style.INK)
-        if ax is not drawn[0]:
+        if scene is None:
+            draw_cross_table(ax, found.center, panel.labels, panel.indices)
+        else:
+            scene.draw(ax, panel.labels, panel.indices)
+        lowest.append(ax.get_ylim()[0])
+        style.headline(ax, panel.title)
+    if scene is not None and scene.is_line:  # the panel with the most bars sets the room below
+        for ax in drawn:
+            ax.set_ylim(bottom=min(lowest))
+    note = "colours follow the clusters of the estimate"
+    panels_note(axes, drawn, note, scene, columns=4)
+    return drawn
+
+
+def panels_note(
+    axes: Any, drawn: NDArray[Any], note: str, scene: Scene | None, columns: int
+) -> None:
+    """Names of the y axes at the left only, and below a figure of our own what is to be known."""
+    for number, ax in enumerate(drawn):
+        if number % columns:
             ax.set_ylabel("")
     if axes is None:
+        note = "; ".join(filter(None, (note, scene.note if scene is not None else "")))
         drawn[0].figure.supxlabel(note, fontsize=style.SMALL, color=style.GREY)
-    return drawn
 
 
 def prepare_ball(found: CredibleBall) -> tuple[Panel, ...]:
@@ -642,16 +633,12 @@ def prepare_ball(found: CredibleBall) -> tuple[Panel, ...]:
     }
     partitions = [found.center, *(bound.labels[0] for bound in bounds.values())]
     indices = style.colour_indices(partitions)
-    titles = [
-        f"Estimate: {counted(int(found.center.max()) + 1, 'cluster')}\n"
-        f"{percent(found.prob)} ball of radius {in_unit(brief(found.radius), found.loss.unit)}"
-    ]
+    radius = in_unit(brief(found.radius), found.loss.unit)
+    estimate = counted(int(found.center.max()) + 1, "cluster")
+    titles = [f"Estimate: {estimate}\n{percent(found.prob)} ball of radius {radius}"]
     for name, bound in bounds.items():
         clusters = counted(int(bound.n_clusters[0]), "cluster")
         ties = f" (first of {len(bound):,})" if len(bound) > 1 else ""
         far = in_unit(brief(bound.distance), found.loss.unit)
         titles.append(f"{name}{ties}\n{clusters} at {far}")
-    return tuple(
-        Panel(title, labels, index)
-        for title, labels, index in zip(titles, partitions, indices, strict=True)
-    )
+    return tuple(map(Panel, titles, partitions, indices))

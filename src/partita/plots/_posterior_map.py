@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,24 +32,15 @@ _ENOUGH = 1e-4
 """Relative decrease of the squared stress at which improving ends."""
 
 
-@dataclass(frozen=True, eq=False)
-class Embedding:
-    """Places in the plane, and how faithful they are.
-
-    Attributes
-    ----------
-    places : ndarray of float, shape (n, 2)
-        The landmarks first, then the others.
-    stress : float
-        √(Σ(d − δ)²/Σδ²) over pairs of landmarks, with δ the distances and d
-        those in the plane; 0 is perfect.
-    correlation : float
-        Of d and δ over the same pairs; NaN when all δ are equal.
-    """
+class Embedding(NamedTuple):
+    """Places in the plane, and how faithful they are."""
 
     places: Floats
+    """The landmarks first, then the others."""
     stress: float
+    """√(Σ(d − δ)²/Σδ²) over pairs of landmarks, with δ the distances and d those in the plane."""
     correlation: float
+    """Of d and δ over the same pairs; NaN when all δ are equal."""
 
 
 def embed(between: Floats, to_landmarks: Floats | None = None) -> Embedding:
@@ -146,33 +136,20 @@ _LANDMARKS = 300
 _MARKS = ("*", "s", "D", "^", "v", "P", "X", "h")
 
 
-@dataclass(frozen=True, eq=False)
-class PosteriorMap:
-    """Named partitions and draws in the plane.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Of the named partitions.
-    named : ndarray of float, shape (n_names, 2)
-    places : ndarray of float, shape (n_shown, 2)
-        Of the distinct draws.
-    n_clusters : ndarray of int64, shape (n_shown,)
-    weights : ndarray of float, shape (n_shown,)
-    inside : ndarray of bool, shape (n_shown,)
-        Whether the draw is in the credible ball.
-    n_draws : int
-        Draws behind the distinct ones shown.
-    embedding : Embedding
-    """
+class PosteriorMap(NamedTuple):
+    """Named partitions and draws in the plane."""
 
     names: tuple[str, ...]
-    named: NDArray[np.float64]
-    places: NDArray[np.float64]
-    n_clusters: NDArray[np.int64]
-    weights: NDArray[np.float64]
+    named: Floats
+    """Places of the named partitions."""
+    places: Floats
+    """Of the distinct draws."""
+    n_clusters: Ints
+    weights: Floats
     inside: NDArray[np.bool_]
+    """Whether the draw is in the credible ball."""
     n_draws: int
+    """Draws behind the distinct ones shown."""
     embedding: Embedding
 
 
@@ -312,50 +289,31 @@ def _draw(found: PosteriorMap, ball: Ball, axes: Axes) -> Axes:
     size = np.clip(3_000.0 / count, 8.0, 30.0) * np.sqrt(found.weights * count).clip(0.5, 4.0)
     said = words(ball.draws.kind)
     low, high = int(found.n_clusters.min()), int(found.n_clusters.max())
-    for inside in (False, True):
-        mask = found.inside == inside
-        shown = axes.scatter(
-            found.places[mask, 0],
-            found.places[mask, 1],
-            s=size[mask],
-            c=found.n_clusters[mask],
-            cmap="viridis_r",
-            vmin=low - 0.5,
-            vmax=high + 0.5,
-            alpha=0.75 if inside else 0.22,
-            linewidth=0.0,
-        )
-    bar = axes.figure.colorbar(shown, ax=axes, shrink=0.85, aspect=28, pad=0.02)
-    bar.set_label(f"{ball.draws.part_name}s of a {said.draw}", fontsize=style.SMALL + 0.5)
+    scale: dict[str, Any] = {"cmap": "viridis_r", "vmin": low - 0.5, "vmax": high + 0.5}
+    for inside, alpha in ((False, 0.22), (True, 0.75)):
+        here = found.inside == inside
+        x, y = found.places[here].T
+        fills = found.n_clusters[here]
+        shown = axes.scatter(x, y, s=size[here], c=fills, alpha=alpha, linewidth=0.0, **scale)
+    title = f"{ball.draws.part_name}s of a {said.draw}"
+    bar = style.colour_bar(axes, shown, title, shrink=0.85, aspect=28)
     bar.locator = style.library("ticker").MaxNLocator(8, integer=True, min_n_ticks=1)
     bar.update_ticks()
-    bar.ax.tick_params(labelsize=style.SMALL)
     if bar.solids is not None:  # the scale in full colours, though the points let others through
         bar.solids.set_alpha(1.0)
     for j, (name, place) in enumerate(zip(found.names, found.named.tolist(), strict=True)):
         marker = _MARKS[j % len(_MARKS)]
-        axes.plot(
-            *place,
-            marker=marker,
-            markersize=16.0 if marker == "*" else max(8.0 - 0.6 * j, 4.5),  # small ones on top
-            markerfacecolor=style.colour((3, 1, 5, 6, 7, 9, 11, 13)[j % 8]),
-            markeredgecolor=style.INK,
-            markeredgewidth=0.9,
-            linestyle="none",
-            label=style.shorten(name, 36),
-            zorder=4,
-        )
-    axes.legend(
-        loc="upper center",
-        bbox_to_anchor=(0.5, -0.13),
-        ncols=2 if len(found.names) <= 6 else 3,
-        fontsize=style.SMALL,
-        frameon=False,
-        markerscale=0.8,
-    )
+        size = 16.0 if marker == "*" else max(8.0 - 0.6 * j, 4.5)  # small ones on top
+        fill = style.colour((3, 1, 5, 6, 7, 9, 11, 13)[j % 8])
+        look: dict[str, Any] = {"mfc": fill, "mec": style.INK, "mew": 0.9, "ms": size}
+        axes.plot(*place, marker, label=style.shorten(name, 36), zorder=4, **look)
+    key: dict[str, Any] = {"fontsize": style.SMALL, "frameon": False, "markerscale": 0.8}
+    columns = 2 if len(found.names) <= 6 else 3
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=columns, **key)
     axes.set_aspect("equal", adjustable="datalim")
-    axes.set_xlabel(with_unit("first coordinate", ball.loss.unit))
-    axes.set_ylabel(with_unit("second coordinate", ball.loss.unit))
+    unit = ball.loss.unit
+    axes.set_xlabel(with_unit("first coordinate", unit))
+    axes.set_ylabel(with_unit("second coordinate", unit))
     style.plain(axes)
     of = f" of {ball.draws.n_draws:,}" if found.n_draws < ball.draws.n_draws else ""
     note = f"{found.n_draws:,}{of} {said.draws}, faint outside the {percent(ball.prob)} ball\n"
@@ -376,23 +334,15 @@ _SCALE = ("#0B3C5D", "#0072B2", "#56B4E9", "#BFE3F5", "#FFF3C4", "#F7C86A", "#E6
 """From the centre outwards, dark to light to dark in another hue; cut to the number of levels."""
 
 
-@dataclass(frozen=True, eq=False)
-class LatticeColours:
-    """Distances of all partitions from a centre.
-
-    Attributes
-    ----------
-    center : int
-        Node of the centre.
-    level : ndarray of int64, shape (n_nodes,)
-        Rank of each node's distance, 0 for the centre; −1 outside the ball.
-    distances : ndarray of float, shape (n_levels,)
-        The distances, increasing.
-    """
+class LatticeColours(NamedTuple):
+    """Distances of all partitions from a centre."""
 
     center: int
+    """Node of the centre."""
     level: NDArray[np.int64]
+    """Rank of each node's distance, 0 for the centre; −1 outside the ball."""
     distances: NDArray[np.float64]
+    """The distances, increasing."""
 
 
 def prepare_lattice(
@@ -530,24 +480,13 @@ def _draw_nodes(axes: Axes, diagram: HasseDiagram, colours: LatticeColours | Non
     names = diagram.names() if n_items < _NAMED else [_short(row) for row in diagram.nodes]
     for i, (x, y) in enumerate(diagram.positions.tolist()):
         middle = colours is not None and i == colours.center
-        axes.text(
-            x,
-            y,
-            names[i],
-            ha="center",
-            va="center",
-            rotation=0 if n_items < _NAMED else 90,
-            fontsize=style.SMALL,
-            fontweight="bold" if middle else "normal",
-            color="white" if style.is_dark(fills[i]) else style.INK,
-            zorder=3,
-            bbox={
-                "boxstyle": "round,pad=0.25",
-                "facecolor": fills[i],
-                "edgecolor": style.INK if middle else "#9A9A9A",
-                "linewidth": 1.6 if middle else 0.6,
-            },
-        )
+        edge, width, weight = (style.INK, 1.6, "bold") if middle else ("#9A9A9A", 0.6, "normal")
+        box = {"boxstyle": "round,pad=0.25", "facecolor": fills[i]}
+        box |= {"edgecolor": edge, "linewidth": width}
+        ink = "white" if style.is_dark(fills[i]) else style.INK
+        text = axes.text(x, y, names[i], color=ink, fontsize=style.SMALL, zorder=3, bbox=box)
+        text.set(ha="center", va="center", fontweight=weight)
+        text.set_rotation(0 if n_items < _NAMED else 90)
     axes.set_xlim(-1.16 if n_items < _NAMED else -1.05, 1.16 if n_items < _NAMED else 1.05)
     span = max(float(diagram.heights.max()), 1e-9)
     axes.set_ylim(-1.07 * span, 0.07 * span)

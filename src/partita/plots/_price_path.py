@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,48 +31,30 @@ _EDGED = 60
 """Clusters of a column up to which white lines part them."""
 
 
-@dataclass(frozen=True, eq=False)
-class Column:
-    """One corner of the path as a stack of clusters.
-
-    Attributes
-    ----------
-    left, right : float
-        Where its bars begin and end, in prices.
-    bottoms, heights : ndarray of float, shape (n_clusters,)
-        In items. Clusters that continue each other stand side by side.
-    colours : tuple of str
-        Grey for a cluster of one item.
-    """
+class Column(NamedTuple):
+    """One corner of the path as a stack of clusters."""
 
     left: float
+    """Where its bars begin, in prices."""
     right: float
     bottoms: NDArray[np.float64]
+    """In items. Clusters that continue each other stand side by side."""
     heights: NDArray[np.float64]
     colours: tuple[str, ...]
+    """Grey for a cluster of one item."""
 
 
-@dataclass(frozen=True, eq=False)
-class Ribbon:
-    """The items that two clusters of neighbouring columns share.
-
-    Attributes
-    ----------
-    left, right : float
-        Between these prices.
-    start, stop : float
-        Its lower edge on the left and on the right, in items.
-    height : float
-    colour : str
-        That of the smaller of the two clusters.
-    """
+class Ribbon(NamedTuple):
+    """The items that two clusters of neighbouring columns share."""
 
     left: float
     right: float
     start: float
+    """Its lower edge on the left, in items."""
     stop: float
     height: float
     colour: str
+    """That of the smaller of the two clusters."""
 
 
 def prepare_price_path(path: PricePath) -> tuple[list[Column], list[Ribbon]]:
@@ -169,7 +150,6 @@ def price_path(
     >>> ax.get_title(loc="left")
     'How many clusters? 2, for prices from 0.67 to 1.54'
     """
-    style.library("figure")
     style.of_kind(source, PricePath, "a PricePath. partita.price_path(draws) makes one.")
     columns, ribbons = prepare_price_path(source)
     axes = style.one_axes(ax, width=7.2, height=4.2)
@@ -182,8 +162,7 @@ def price_path(
             style.remark(
                 axes, str(corner.n_clusters), top, (0.0, 2.0), ha="center", color=style.INK
             )
-    axes.set_xlim(source.low, source.high)
-    axes.set_ylim(-0.09 * n_items, 1.06 * n_items)
+    axes.set(xlim=(source.low, source.high), ylim=(-0.09 * n_items, 1.06 * n_items))
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.set_xlabel(
@@ -202,7 +181,7 @@ def price_path(
 def _draw_bands(axes: Axes, columns: list[Column], ribbons: list[Ribbon]) -> None:
     """One collection of each kind: a patch for each cluster would take seconds."""
     collections = style.library("collections")
-    flows = [_quad(r.left, r.right, r.start, r.stop, r.height) for r in ribbons]
+    flows = [_quad(*ribbon[:5]) for ribbon in ribbons]
     bands = [
         (_quad(c.left, c.right, bottom, bottom, height), fill)
         for c in columns
@@ -214,13 +193,12 @@ def _draw_bands(axes: Axes, columns: list[Column], ribbons: list[Ribbon]) -> Non
         if c.heights.size <= _EDGED
         for bottom in c.bottoms[c.bottoms > 0]
     ]
-    for shapes, fills, alpha in (
-        (flows, [r.colour for r in ribbons], 0.45),
-        ([quad for quad, _ in bands], [fill for _, fill in bands], 1.0),
+    quads, fills = zip(*bands, strict=True)
+    for made, look in (
+        (flows, {"facecolors": [r.colour for r in ribbons], "alpha": 0.45}),
+        (quads, {"facecolors": fills}),
     ):
-        axes.add_collection(
-            collections.PolyCollection(shapes, facecolors=fills, alpha=alpha, linewidths=0.0)
-        )
+        axes.add_collection(collections.PolyCollection(made, linewidths=0.0, **look))
     axes.add_collection(collections.LineCollection(parted, colors="white", linewidths=0.7))
 
 
@@ -291,7 +269,6 @@ def prior_sensitivity(source: PriorSensitivity, *, ax: Axes | None = None) -> Ax
     >>> ax.get_title(loc="left")
     'Would another prior say the same? Under 1 of 1'
     """
-    style.library("figure")
     style.of_kind(
         source, PriorSensitivity, "a PriorSensitivity. partita.prior_sensitivity makes one."
     )
@@ -307,8 +284,7 @@ def prior_sensitivity(source: PriorSensitivity, *, ax: Axes | None = None) -> Ax
     y = -0.035 * n_items
     own = (source.own + 0.15, source.own + 0.85)
     axes.plot(own, [y, y], color=style.INK, linewidth=1.6, marker="|")
-    axes.set_xlim(0.0, float(n))
-    axes.set_ylim(-0.09 * n_items, 1.14 * n_items)
+    axes.set(xlim=(0.0, float(n)), ylim=(-0.09 * n_items, 1.14 * n_items))
     ticks = [
         f"{scale:.3g}" if np.isfinite(scale) else name.replace("(", "\n(", 1)
         for scale, name in zip(source.scale, source.priors, strict=True)
@@ -351,7 +327,6 @@ def clusters_curve(source: ClustersCurve, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_title(loc="left")
     '2 to 3 clusters are within two standard errors of the best'
     """
-    style.library("figure")
     style.of_kind(
         source, ClustersCurve, "a ClustersCurve. partita.clusters_curve(draws) makes one."
     )
@@ -364,8 +339,8 @@ def clusters_curve(source: ClustersCurve, *, ax: Axes | None = None) -> Axes:
     style.points_with_errors(axes, source.k, source.expected_loss, error, best)
     axes.set_xlim(float(source.k[0]) - 0.6, float(source.k[-1]) + 0.6)
     said = words(source.kind)
-    axes.set_xlabel("clusters")
-    axes.set_ylabel(with_unit(f"{said.expected} {source.loss.title}", source.loss.unit))
+    expected = f"{said.expected} {source.loss.title}"
+    axes.set(xlabel="clusters", ylabel=with_unit(expected, source.loss.unit))
     style.whole_ticks(axes, "x", most=12)
     style.plain(axes)
     shaded = "shaded: ties with the best" if plateau.size else ""
@@ -404,7 +379,6 @@ def persistence(source: Modes, *, ax: Axes | None = None) -> Axes:
     >>> pt.plots.persistence(found).get_xlabel()
     'rate'
     """
-    style.library("figure")
     style.of_kind(source, Modes, "Modes. partita.modes(draws) makes them.")
     axes = style.one_axes(ax, width=5.0, height=3.4)
     shift = 0.02 * np.log(source.rates[-1] / source.rates[0])
@@ -416,16 +390,10 @@ def persistence(source: Modes, *, ax: Axes | None = None) -> Axes:
         beside = np.array([(heights[:i] == h).sum() for i, h in enumerate(heights)])
         x = rate * np.exp(shift * beside)
         for mode in (False, True):
-            axes.scatter(
-                x[stands == mode],
-                peaks.persistence[order][stands == mode],
-                s=30.0,
-                facecolor=style.colour(0) if mode else "none",
-                edgecolor=style.colour(0) if mode else style.GREY,
-                linewidth=1.0,
-                zorder=3,
-                label="mode" if mode else "other peak",
-            )
+            fill, edge = (style.colour(0),) * 2 if mode else ("none", style.GREY)
+            look: dict[str, Any] = {"facecolor": fill, "edgecolor": edge, "linewidth": 1.0}
+            y, name = peaks.persistence[order], "mode" if mode else "other peak"
+            axes.scatter(x[stands == mode], y[stands == mode], s=30.0, zorder=3, label=name, **look)
     handles, names = axes.get_legend_handles_labels()
     shown = dict(zip(names, handles, strict=True))
     axes.legend(
@@ -437,8 +405,7 @@ def persistence(source: Modes, *, ax: Axes | None = None) -> Axes:
     axes.set_xticks(source.rates[::2], [f"{r:.2g}" for r in source.rates[::2]])
     axes.minorticks_off()
     axes.set_ylim(-0.05, 1.08)
-    axes.set_xlabel("rate")
-    axes.set_ylabel("persistence")
+    axes.set(xlabel="rate", ylabel="persistence")
     style.plain(axes)
     number = counted(source.n, "mode")
     note = "closeness exp(−rate · distance)\ndashed: the rate whose regions are reported"
@@ -468,7 +435,6 @@ def compare_losses(source: EstimatesByLoss, *, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in ax.texts[:2]]
     ['0%', '0%']
     """
-    style.library("figure")
     style.of_kind(source, EstimatesByLoss, "the result of partita.compare_losses.")
     n = len(source.names)
     axes = style.one_axes(ax, width=2.6 + 0.95 * n, height=1.7 + 0.5 * n)
@@ -486,8 +452,7 @@ def compare_losses(source: EstimatesByLoss, *, ax: Axes | None = None) -> Axes:
     ]
     axes.set_xticks(range(n), source.names)
     axes.set_yticks(range(n), rows)
-    axes.set_xlabel("measured by the loss")
-    axes.set_ylabel("estimate under")
+    axes.set(xlabel="measured by the loss", ylabel="estimate under")
     style.plain(axes)
     axes.spines[["left", "bottom"]].set_visible(False)
     axes.tick_params(length=0)

@@ -10,20 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._text import counted, in_unit, with_unit, words
+from partita.draws import Draws
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Ints
-from partita.labels import DataLike
+from partita.labels import DataLike, Labels
 from partita.plots import _style as style
-from partita.plots._on_data import (
-    Curve,
-    View,
-    draw_cross_table,
-    draw_partition,
-    prepare_curve,
-    prepare_shapes,
-    prepare_view,
-    shapes_note,
-)
+from partita.plots._on_data import draw_cross_table, panels_note, scene_of
 from partita.representative.modes import Modes
 from partita.representative.representatives import MATTERS, Representatives
 from partita.representative.runs import RunComparison
@@ -79,40 +71,32 @@ def representatives(
     0: mass 60%
     2 clusters
     """
-    style.library("figure")
     expected = "Representatives or Modes. partita.representatives(draws) makes them."
-    kinds: tuple[type, ...] = (Representatives, Modes)
-    style.of_kind(source, kinds, expected)
+    style.of_kind(source, (Representatives, Modes), expected)
     n_items = source.labels.shape[1]
-    model = style.fit_for(fit, n_items)
-    observations = style.observations_of(source, data, model, n_items)
+    scene = scene_of(source, n_items, data, fit, dims, density, ellipses, n_jobs)
     indices = style.colour_indices(list(source.labels))
     drawn = style.many_axes(
         axes, source.n, columns=_COLUMNS, width=3.3, height=3.3, sharex=True, sharey=True
     )
-    if observations is not None:
-        view = prepare_view(observations, dims)
-        one = len(view.names) == 1
-        curve = prepare_curve(view, model, density, n_jobs=n_jobs) if one else None
-        for r, ax in enumerate(drawn):
-            shapes = prepare_shapes(source.labels[r], view, observations, model, ellipses)
-            draw_partition(ax, source.labels[r], indices[r], view, shapes, curve)
-            _ring(ax, moved_items(source, r), view, curve)
-        rings = "rings: items that are elsewhere than in 0"
-        note = "; ".join(filter(None, (rings, shapes_note(shapes, len(view.names)))))
-    elif n_items <= MOST_BLOCKS:
-        _draw_blocks(drawn, source, indices)
-        note = "similarity within each region, items in the order of 0; marks: items that moved"
-    else:
-        for r, ax in enumerate(drawn):
-            draw_cross_table(ax, source.labels[0], source.labels[r], indices[r])
-        note = "clusters of 0, divided by those of each"
+    order = np.lexsort(source.labels[::-1])  # by all representatives in turn
     for r, ax in enumerate(drawn):
-        ax.set_title(_title(source, r), loc="left", fontsize=style.NORMAL, color=style.INK)
-        if r % _COLUMNS:
-            ax.set_ylabel("")
-    if axes is None:
-        drawn[0].figure.supxlabel(note, fontsize=style.SMALL, color=style.GREY)
+        labels, moved = source.labels[r], moved_items(source, r)
+        if scene is not None:
+            scene.draw(ax, labels, indices[r])
+            x, y = scene.places
+            ring: dict[str, Any] = {"facecolor": "none", "edgecolor": style.INK, "linewidth": 0.9}
+            ax.scatter(x[moved], y[moved], s=70.0, zorder=5, **ring)
+            note = "rings: items that are elsewhere than in 0"
+        elif n_items <= MOST_BLOCKS:
+            mine = source.draws[np.flatnonzero(source.assignment == r)]
+            _draw_blocks(ax, mine, order, labels[order], indices[r], np.argsort(order)[moved])
+            note = "similarity within each region, items in the order of 0; marks: items that moved"
+        else:
+            draw_cross_table(ax, source.labels[0], labels, indices[r])
+            note = "clusters of 0, divided by those of each"
+        style.headline(ax, _title(source, r))
+    panels_note(axes, drawn, note, scene, _COLUMNS)
     return drawn
 
 
@@ -131,59 +115,22 @@ def _title(source: Representatives | Modes, r: int) -> str:
     return lines
 
 
-def _ring(ax: Axes, items: Ints, view: View, curve: Curve | None) -> None:
-    y = view.points[:, 1] if curve is None else curve.at_items
-    ax.scatter(
-        view.points[items, 0],
-        y[items],
-        s=70.0,
-        facecolor="none",
-        edgecolor=style.INK,
-        linewidth=0.9,
-        zorder=5,
-    )
-
-
-def _draw_blocks(axes: NDArray[Any], source: Representatives | Modes, indices: list[Ints]) -> None:
-    """Similarity of each region, items sorted by all representatives in turn."""
+def _draw_blocks(
+    ax: Axes, draws: Draws, order: Ints, labels: Labels, indices: Ints, moved: Ints
+) -> None:
+    """Similarity of a region, a frame around each cluster, and a mark at each item that moved."""
     from partita.similarity_matrix import similarity
 
-    order = np.lexsort(source.labels[::-1])
-    rectangle = style.library("patches").Rectangle
     n = order.size
-    for r, ax in enumerate(axes):
-        mine = np.flatnonzero(source.assignment == r)
-        matrix = similarity(source.draws[mine])
-        ax.imshow(
-            matrix[np.ix_(order, order)],
-            cmap=style.similarity_scale(),
-            vmin=0.0,
-            vmax=1.0,
-            aspect="equal",
-        )
-        labels = source.labels[r][order]
-        edges = np.concatenate([[0], np.flatnonzero(np.diff(labels)) + 1, [n]])
-        for start, stop in pairwise(edges.tolist()):
-            ax.add_patch(
-                rectangle(
-                    (start - 0.5, start - 0.5),
-                    stop - start,
-                    stop - start,
-                    fill=False,
-                    edgecolor=style.colour(int(indices[r][labels[start]])),
-                    linewidth=1.6,
-                )
-            )
-        moved = np.argsort(order)[moved_items(source, r)]
-        ax.plot(
-            moved, np.full(moved.size, n - 0.5 + 0.03 * n), "^", color=style.INK, markersize=3.0
-        )
-        ax.set_xlim(-0.5, n - 0.5)
-        ax.set_ylim(n - 0.5 + 0.06 * n, -0.5)
-        ax.set_xticks([])
-        ax.set_yticks([])
-        style.plain(ax)
-        ax.spines[["left", "bottom"]].set_visible(False)
+    style.heat(ax, similarity(draws)[np.ix_(order, order)], aspect="equal")
+    edges = np.concatenate([[0], np.flatnonzero(np.diff(labels)) + 1, [n]])
+    for start, stop in pairwise(edges.tolist()):
+        side, edge = stop - start, style.colour(int(indices[labels[start]]))
+        style.frame(ax, (start - 0.5, start - 0.5), side, side, edgecolor=edge, linewidth=1.6)
+    ax.plot(moved, np.full(moved.size, 1.03 * n - 0.5), "^", color=style.INK, markersize=3.0)
+    ax.set(xlim=(-0.5, n - 0.5), ylim=(1.06 * n - 0.5, -0.5), xticks=[], yticks=[])
+    style.plain(ax)
+    ax.spines[["left", "bottom"]].set_visible(False)
 
 
 def representatives_curve(source: Representatives, *, ax: Axes | None = None) -> Axes:
@@ -208,7 +155,6 @@ def representatives_curve(source: Representatives, *, ax: Axes | None = None) ->
     >>> ax.get_title(loc="left")
     'How many representatives? 2'
     """
-    style.library("figure")
     expected = "Representatives. partita.representatives(draws) makes them."
     curve = style.of_kind(source, Representatives, expected).curve
     if curve is None:
@@ -230,8 +176,8 @@ def representatives_curve(source: Representatives, *, ax: Axes | None = None) ->
         axes, curve.n, curve.held_out, curve.error, shown, label=f"held-out {own}"
     )
     axes.set_ylim(bottom=0.0 if curve.fitted.min() < 0.3 * curve.held_out.max() else None)
-    axes.set_xlabel("representatives")
-    axes.set_ylabel(with_unit("mean distance to the nearest", source.loss.unit))
+    distance = with_unit("mean distance to the nearest", source.loss.unit)
+    axes.set(xlabel="representatives", ylabel=distance)
     axes.legend(fontsize=style.SMALL, frameon=False, loc="upper right")
     style.whole_ticks(axes, "x")
     style.plain(axes)
@@ -264,7 +210,6 @@ def by_run(source: RunComparison, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'distance (bits)'
     """
-    style.library("figure")
     style.of_kind(source, RunComparison, "the result of partita.anndata.by_run.")
     n = len(source.groups)
     axes = style.one_axes(ax, width=6.4, height=1.5 + 0.32 * n)

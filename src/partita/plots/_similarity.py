@@ -7,7 +7,7 @@ import struct
 import zlib
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -301,20 +301,11 @@ def similarity(
 def _draw(found: SimilarityMap, indices: list[int], draws: Draws, ax: Axes | None) -> Axes:
     axes = style.one_axes(ax, width=6.0, height=5.4)
     n = found.n_items
-    image = axes.imshow(
-        found.values,
-        cmap=style.similarity_scale(),
-        vmin=0.0,
-        vmax=1.0,
-        interpolation="nearest",
-        extent=(0.0, n, n, 0.0),
-        aspect="equal",
-    )
+    whole = (0.0, n, n, 0.0)
+    image = style.heat(axes, found.values, interpolation="nearest", extent=whole, aspect="equal")
     _brackets(axes, found, indices)
     _item_names(axes, found, draws)
-    bar = axes.figure.colorbar(image, ax=axes, shrink=0.8, aspect=28, pad=0.02)
-    bar.set_label(words(draws.kind).together, fontsize=style.SMALL + 0.5)
-    bar.ax.tick_params(labelsize=style.SMALL)
+    style.colour_bar(axes, image, words(draws.kind).together, shrink=0.8, aspect=28)
     title = f"Similarity of {counted(n, 'item')}, {counted(found.clusters.size, 'cluster')}"
     note = ""
     if found.is_aggregated:
@@ -337,22 +328,12 @@ def _brackets(axes: Axes, found: SimilarityMap, indices: list[int]) -> None:
         strip.set(facecolor=fill, edgecolor="white", linewidth=line)
         axes.add_patch(strip)
         if size > 1:
-            axes.add_patch(
-                rectangle(
-                    (start, start), size, size, fill=False, edgecolor=style.GREY, linewidth=0.6
-                )
-            )
+            style.frame(axes, (start, start), size, size, edgecolor=style.GREY, linewidth=0.6)
         if size >= 0.03 * n:
-            axes.text(
-                offset + width / 2,
-                start + size / 2,
-                str(cluster),
-                transform=across,
-                color="white" if style.is_dark(fill) else "black",
-                fontsize=style.SMALL - 1.0,
-                ha="center",
-                va="center",
-            )
+            middle = (offset + width / 2, start + size / 2)
+            ink = "white" if style.is_dark(fill) else "black"
+            look: dict[str, Any] = {"color": ink, "fontsize": style.SMALL - 1.0}
+            axes.text(*middle, str(cluster), transform=across, ha="center", va="center", **look)
 
 
 def _item_names(axes: Axes, found: SimilarityMap, draws: Draws) -> None:

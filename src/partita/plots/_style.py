@@ -40,7 +40,6 @@ from partita.summary.summarize import Observations, as_observations
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 
 Shape = Literal["circle", "square", "triangle", "diamond", "inverted_triangle", "hex", "plus"]
@@ -275,6 +274,30 @@ def remark(
     ax.annotate(text, at, offset, **style | layout)
 
 
+def heat(ax: Axes, cells: NDArray[np.float64], **layout: Any) -> Any:
+    """Shares from 0 to 1 as an image, in the colours of similarities."""
+    scale = library("colors").ListedColormap(similarity_colours(), name="similarity")
+    return ax.imshow(cells, cmap=scale, vmin=0.0, vmax=1.0, **layout)
+
+
+def colour_bar(ax: Axes, image: Any, title: str, **layout: Any) -> Any:
+    """The scale of an image at the right of the axes."""
+    bar = ax.figure.colorbar(image, ax=ax, pad=0.02, **layout)
+    bar.set_label(title, fontsize=SMALL + 0.5)
+    bar.ax.tick_params(labelsize=SMALL)
+    return bar
+
+
+def frame(ax: Axes, at: tuple[float, float], width: float, height: float, **layout: Any) -> None:
+    """An empty rectangle."""
+    ax.add_patch(library("patches").Rectangle(at, width, height, fill=False, **layout))
+
+
+def items(ax: Axes, x: Any, y: Any, index: int, size: float, **layout: Any) -> None:
+    """Points in the colour and the shape of a cluster."""
+    ax.scatter(x, y, s=size, marker=marker(index), color=colour(index), zorder=2, **layout)
+
+
 def points_with_errors(ax: Axes, x: Any, y: Any, error: Any, ringed: Any, **layout: Any) -> None:
     """A line through points with their error bars; some of them have a ring."""
     line: dict[str, Any] = {"color": colour(0), "markersize": 4.5, "linewidth": 1.4, "capsize": 2.5}
@@ -302,22 +325,6 @@ def marker(index: int) -> str:
     return _MARKERS[shape(index)]
 
 
-def cluster_handle(index: int, label: str) -> Line2D:
-    """The legend entry of a cluster."""
-    handle: Line2D = library("lines").Line2D(
-        [],
-        [],
-        linestyle="none",
-        marker=marker(index),
-        markersize=6.0,
-        markerfacecolor=colour(index),
-        markeredgecolor="white",
-        markeredgewidth=0.4,
-        label=label,
-    )
-    return handle
-
-
 def cluster_legend(
     ax: Axes,
     indices: NDArray[np.int64],
@@ -330,7 +337,11 @@ def cluster_legend(
     if only is not None:
         order = order[np.isin(order, only)]
     shown = order[:24]
-    handles = [cluster_handle(int(indices[k]), f"{k} ({sizes[k]:,})") for k in shown.tolist()]
+    line, look = library("lines").Line2D, {"markersize": 6.0, "markeredgewidth": 0.4}
+    handles = [
+        line([], [], ls="none", marker=marker(i), mfc=colour(i), mec="white", label=label, **look)
+        for i, label in ((int(indices[k]), f"{k} ({sizes[k]:,})") for k in shown.tolist())
+    ]
     title = "cluster (size)"
     if order.size > shown.size:
         title += f",\n{shown.size} largest of {order.size:,}"
@@ -358,11 +369,6 @@ def key_beside(ax: Axes, handles: list[Any], title: str, **layout: Any) -> None:
 def shorten(text: str, length: int) -> str:
     """Text cut to a length, and one that matplotlib does not read as a formula."""
     return clip(text, length).replace("$", r"\$")
-
-
-def similarity_scale() -> Any:
-    """Colour map of similarities."""
-    return library("colors").ListedColormap(similarity_colours(), name="similarity")
 
 
 T = TypeVar("T")
@@ -397,7 +403,8 @@ def _ball_in(source: object) -> object:
 def of_kind(
     source: object, kind: type[T] | tuple[type[T], ...], expected: str, argument: str = "source"
 ) -> T:
-    """The result, if it is of the kind that a figure shows."""
+    """The result, if it is of the kind that a figure shows, and figures can be drawn."""
+    library("figure")
     if not isinstance(source, kind):
         raise InvalidInputError(
             f"got {type(source).__name__}; expected {expected}", argument=argument

@@ -14,22 +14,28 @@ from numpy.typing import NDArray
 
 from partita._files import PathLike, atomic_path
 from partita._imports import require
-from partita._text import Words, counted, percent, words
-from partita.plots._similarity import SimilarityMap
+from partita._text import counted, percent, with_unit, words
+from partita.plots._items import prepare_distances
 from partita.plots._style import COLOURS, OTHER, SHAPES, shape, similarity_colours
 from partita.report.prepare import (
     BOUNDS,
     PROBS,
     Content,
     ItemPositions,
+    call_text,
     convergence,
+    corner_rows,
     feature_pictures,
+    how_found,
+    path_text,
+    pictures,
     prepare,
 )
 from partita.summary import text
 from partita.summary.features import FeatureSummary
 
 if TYPE_CHECKING:
+    from partita.credible.ball import CredibleBall
     from partita.summary.result import AnySummary, Summary
 
 
@@ -53,212 +59,190 @@ def _bokeh(module: str) -> Any:
     return require(f"bokeh.{module}", extra="report", purpose="the report")
 
 
-def figures(content: Content) -> Mapping[str, Any]:
-    """Every figure by the name of its place on the page."""
-    source, said = _items_source(content), content.said
-    found = {
-        "heat": _heat(content.heat, said),
-        "probability": _probability(content, source),
-        "distances": _distances(content),
-    }
-    if content.place is not None:
-        found["data"] = _sources(content.place, source, said)
-    return found
+class Figures:
+    """The figures that the reader selects items in, linked by one table of the items."""
 
+    def __init__(self, content: Content, ball: CredibleBall) -> None:
+        self.models = _bokeh("models")
+        self.content, self.place, self.ball = content, content.place, ball
+        self.said = words(ball.draws.kind)
+        self.n = content.heat_items[0].size
+        columns = {
+            "position": np.argsort(content.heat_items[0]).astype(np.int32),
+            "probability": content.columns["probability"],
+            "colour": [OTHER] * self.n,
+            "shape": ["circle"] * self.n,
+            "cluster": np.zeros(self.n, np.int32),
+            "name": [""] * self.n,
+        }
+        if self.place is not None:
+            columns |= {"x": self.place.x, "y": self.place.y}
+        self.source = self.models.ColumnDataSource(columns, name="items")
 
-def _figure(tools: str, height: int, **options: Any) -> Any:
-    plot = _bokeh("plotting").figure(
-        tools=tools,
-        height=height,
-        sizing_mode="stretch_width",
-        toolbar_location="right" if tools else None,
-        output_backend="canvas",
-        background_fill_color=None,
-        border_fill_color=None,
-        outline_line_color=None,
-        **options,
-    )
-    plot.toolbar.logo = None
-    plot.toolbar.active_scroll = None  # the wheel scrolls the page
-    models = _bokeh("models")
-    plot.toolbar.stylesheets = [models.InlineStyleSheet(css=asset("toolbar.css"))]
-    plot.axis.axis_label_text_font_style = "normal"
-    plot.axis.axis_label_text_color = plot.axis.major_label_text_color = _INK
-    plot.axis.axis_line_color = plot.axis.major_tick_line_color = _QUIET
-    plot.axis.minor_tick_line_color = None
-    plot.grid.grid_line_color = "#EBEBEB"
-    return plot
+    def by_place(self) -> dict[str, Any]:
+        """Every figure by the name of its place on the page."""
+        found = {
+            "heat": self.heat(),
+            "probability": self.probability(),
+            "distances": self.distances(),
+        }
+        return found if self.place is None else found | {"data": self.data(self.place)}
 
-
-def _label(plot: Any, x: str, y: str = "") -> None:
-    """Set titles as plain text: in a string Bokeh takes what is between dollar signs for TeX."""
-    for axis, title in ((plot.xaxis[0], x), (plot.yaxis[0], y)):
-        if title:
-            axis.axis_label = _bokeh("models").PlainText(text=title)
-
-
-def _items_source(content: Content) -> Any:
-    """One row per item, shared by the pictures whose points are items."""
-    order, _ = content.heat_items
-    n = order.size
-    columns = {
-        "position": np.argsort(order).astype(np.int32),
-        "probability": content.item_columns["probability"],
-        "colour": [OTHER] * n,
-        "shape": ["circle"] * n,
-        "cluster": np.zeros(n, np.int32),
-        "name": [""] * n,
-    }
-    if content.place is not None:
-        columns["x"] = content.place.x
-        columns["y"] = content.place.y
-    return _bokeh("models").ColumnDataSource(columns, name="items")
-
-
-def _points(plot: Any, source: Any, x: str, y: str, n: int, said: Words) -> None:
-    drawn = plot.scatter(
-        x,
-        y,
-        source=source,
-        size=8 if n <= 500 else 5 if n <= 5_000 else 3.5,
-        marker="shape",
-        fill_color="colour",
-        fill_alpha=0.85 if n <= 5_000 else 0.6,
-        line_color=_INK if n <= 500 else None,
-        line_width=0.5,
-        selection_line_color=_INK,
-        selection_line_width=1.5,
-        selection_fill_alpha=1.0,
-        nonselection_fill_alpha=0.1,
-        nonselection_line_alpha=0.1,
-    )
-    models = _bokeh("models")
-    # Only points are selected: tools that reach the curve behind them would fade it.
-    box, *others = (
-        tool(renderers=[drawn])
-        for tool in (models.BoxSelectTool, models.LassoSelectTool, models.TapTool)
-    )
-    hover = models.HoverTool(
-        renderers=[drawn],
-        tooltips=[
-            ("item", "@name"),
-            ("cluster", "@cluster"),
-            (said.probability, "@probability{0.00}"),
-        ],
-    )
-    plot.add_tools(box, *others, hover)
-    plot.toolbar.active_drag = box
-
-
-def _sources(place: ItemPositions, source: Any, said: Words) -> Any:
-    plot = _figure(_TOOLS, 430)
-    if place.curve is not None:
-        plot.line(*place.curve, color=_QUIET, line_width=1.5)
-    _points(plot, source, "x", "y", place.x.size, said)
-    _label(plot, place.x_title, place.y_title)
-    return plot
-
-
-def _probability(content: Content, source: Any) -> Any:
-    alone, said, n = content.place is None, content.said, content.heat_items[0].size
-    plot = _figure(_TOOLS if alone else "reset,save", 430 if alone else 260)
-    plot.y_range = _bokeh("models").Range1d(-0.04, 1.06)
-    _points(plot, source, "position", "probability", n, said)
-    _label(plot, "items in the order of the heat map", said.probability)
-    return plot
-
-
-def _heat(heat: SimilarityMap, said: Words) -> Any:
-    models = _bokeh("models")
-    n = heat.values.shape[0]
-    strip = 0.045 * n
-    plot = _figure(
-        _TOOLS,
-        520,
-        x_range=models.Range1d(-strip, n, bounds=(-strip, n)),
-        y_range=models.Range1d(n, -strip, bounds=(-strip, n)),
-        aspect_ratio=1.0,
-        max_width=640,
-        name="heat",
-    )
-    # The page's script makes the selection from the box: no part of the picture is selected.
-    box = models.BoxSelectTool(renderers=[])
-    plot.add_tools(box)
-    plot.toolbar.active_drag = box
-    plot.axis.visible = False
-    plot.grid.visible = False
-    mapper = models.LinearColorMapper(palette=similarity_colours(), low=0, high=HEAT_STEPS)
-    cells = np.round(heat.values * HEAT_STEPS).astype(np.uint16)
-    image = models.ColumnDataSource({"image": [cells]}, name="cells")
-    plot.image("image", x=0, y=0, dw=n, dh=n, source=image, color_mapper=mapper, level="image")
-    _brackets(plot, heat)
-    _shades(plot)
-    plot.add_layout(_colour_bar(mapper, said), "below")
-    return plot
-
-
-def _brackets(plot: Any, heat: SimilarityMap) -> None:
-    """The clusters of the estimate as squares along the diagonal."""
-    if heat.clusters.size > MOST_BRACKETS:
-        return
-    # A cluster may begin within a cell that holds several items.
-    begins = np.interp(heat.starts, heat.edges, np.arange(heat.edges.size))
-    low, high = begins[:-1], begins[1:]
-    look = {"fill_color": None, "line_color": COLOURS[0], "line_width": 1.5}
-    plot.quad(left=low, right=high, top=low, bottom=high, **look)
-
-
-def _shades(plot: Any) -> None:
-    """Strips in the colours of the partition shown, and veils over what is not selected."""
-    models = _bokeh("models")
-    sides = ("left", "right", "top", "bottom")
-    looks: dict[str, dict[str, Any]] = {
-        "strip": {"fill_color": "colour", "line_color": None},
-        "veil": {"fill_color": "#AEB6BD", "fill_alpha": 0.65, "line_color": None},
-        "cursor": {"fill_color": None, "line_color": "#D55E00", "line_width": 2},
-    }
-    for name, look in looks.items():
-        columns: dict[str, list[Any]] = {side: [] for side in sides}
-        if name == "strip":
-            columns["colour"] = []
-        source = models.ColumnDataSource(columns, name=name)
-        plot.quad(*sides, source=source, **look)
-
-
-def _colour_bar(mapper: Any, said: Words) -> Any:
-    models = _bokeh("models")
-    parts = np.linspace(0, HEAT_STEPS, 5).astype(int).tolist()
-    return models.ColorBar(
-        color_mapper=mapper,
-        ticker=models.FixedTicker(ticks=parts),
-        major_label_overrides={part: f"{part / HEAT_STEPS:g}" for part in parts},
-        height=10,
-        title=said.together,
-        title_text_font_style="normal",
-        background_fill_color=None,
-    )
-
-
-def _distances(content: Content) -> Any:
-    models = _bokeh("models")
-    plot = _figure("", 260)
-    edges = content.distance_edges
-    look = {"fill_color": "#9AA5B1", "line_color": "white"}
-    plot.quad(left=edges[:-1], right=edges[1:], top=content.distance_masses, bottom=0, **look)
-    plot.add_layout(
-        models.BoxAnnotation(name="radius_box", right=0, fill_color=COLOURS[0], fill_alpha=0.12)
-    )
-    plot.add_layout(
-        models.Span(
-            name="radius_line", dimension="height", location=0, line_color=COLOURS[0], line_width=2
+    def figure(self, tools: str, height: int, **options: Any) -> Any:
+        """An empty figure in the colours of the page."""
+        plot = _bokeh("plotting").figure(
+            tools=tools,
+            height=height,
+            sizing_mode="stretch_width",
+            toolbar_location="right" if tools else None,
+            output_backend="canvas",
+            background_fill_color=None,
+            border_fill_color=None,
+            outline_line_color=None,
+            **options,
         )
-    )
-    plot.y_range.start = 0
-    margin = 0.05 * float(edges[-1] - edges[0])
-    start = max(0.0, float(edges[0]) - margin)
-    plot.x_range = models.Range1d(start, float(edges[-1]) + margin)
-    _label(plot, content.distance_title, f"share of {content.said.draws}")
-    return plot
+        plot.toolbar.logo = None
+        plot.toolbar.active_scroll = None  # the wheel scrolls the page
+        plot.toolbar.stylesheets = [self.models.InlineStyleSheet(css=asset("toolbar.css"))]
+        plot.axis.axis_label_text_font_style = "normal"
+        plot.axis.axis_label_text_color = plot.axis.major_label_text_color = _INK
+        plot.axis.axis_line_color = plot.axis.major_tick_line_color = _QUIET
+        plot.axis.minor_tick_line_color = None
+        plot.grid.grid_line_color = "#EBEBEB"
+        return plot
+
+    def label(self, plot: Any, x: str, y: str = "") -> None:
+        """Set titles as plain text: in a string Bokeh takes what is between dollars for TeX."""
+        for axis, title in ((plot.xaxis[0], x), (plot.yaxis[0], y)):
+            if title:
+                axis.axis_label = self.models.PlainText(text=title)
+
+    def points(self, plot: Any, x: str, y: str) -> None:
+        """The items at two of their columns."""
+        drawn = plot.scatter(
+            x,
+            y,
+            source=self.source,
+            size=8 if self.n <= 500 else 5 if self.n <= 5_000 else 3.5,
+            marker="shape",
+            fill_color="colour",
+            fill_alpha=0.85 if self.n <= 5_000 else 0.6,
+            line_color=_INK if self.n <= 500 else None,
+            line_width=0.5,
+            selection_line_color=_INK,
+            selection_line_width=1.5,
+            selection_fill_alpha=1.0,
+            nonselection_fill_alpha=0.1,
+            nonselection_line_alpha=0.1,
+        )
+        tips = {"item": "@name", "cluster": "@cluster", self.said.probability: "@probability{0.00}"}
+        # Only points are selected: tools that reach the curve behind them would fade it.
+        box = self.models.BoxSelectTool(renderers=[drawn])
+        plot.add_tools(
+            box,
+            self.models.LassoSelectTool(renderers=[drawn]),
+            self.models.TapTool(renderers=[drawn]),
+            self.models.HoverTool(renderers=[drawn], tooltips=list(tips.items())),
+        )
+        plot.toolbar.active_drag = box
+
+    def data(self, place: ItemPositions) -> Any:
+        """The items at their data."""
+        plot = self.figure(_TOOLS, 430)
+        if place.curve is not None:
+            plot.line(*place.curve, color=_QUIET, line_width=1.5)
+        self.points(plot, "x", "y")
+        self.label(plot, place.x_title, place.y_title)
+        return plot
+
+    def probability(self) -> Any:
+        """The items at their certainty."""
+        alone = self.place is None
+        plot = self.figure(_TOOLS if alone else "reset,save", 430 if alone else 260)
+        plot.y_range = self.models.Range1d(-0.04, 1.06)
+        self.points(plot, "position", "probability")
+        self.label(plot, "items in the order of the heat map", self.said.probability)
+        return plot
+
+    def heat(self) -> Any:
+        """The similarity matrix, with a strip in the colours of the partition shown."""
+        heat, models = self.content.heat, self.models
+        n = heat.values.shape[0]
+        strip = 0.045 * n
+        plot = self.figure(
+            _TOOLS,
+            520,
+            x_range=models.Range1d(-strip, n, bounds=(-strip, n)),
+            y_range=models.Range1d(n, -strip, bounds=(-strip, n)),
+            aspect_ratio=1.0,
+            max_width=640,
+            name="heat",
+        )
+        # The page's script makes the selection from the box: no part of the picture is selected.
+        box = models.BoxSelectTool(renderers=[])
+        plot.add_tools(box)
+        plot.toolbar.active_drag = box
+        plot.axis.visible = plot.grid.visible = False
+        mapper = models.LinearColorMapper(palette=similarity_colours(), low=0, high=HEAT_STEPS)
+        cells = np.round(heat.values * HEAT_STEPS).astype(np.uint16)
+        image = models.ColumnDataSource({"image": [cells]}, name="cells")
+        plot.image("image", x=0, y=0, dw=n, dh=n, source=image, color_mapper=mapper, level="image")
+        if heat.clusters.size <= MOST_BRACKETS:  # squares along the diagonal
+            # A cluster may begin within a cell that holds several items.
+            begins = np.interp(heat.starts, heat.edges, np.arange(heat.edges.size))
+            low, high = begins[:-1], begins[1:]
+            frame = {"fill_color": None, "line_color": COLOURS[0], "line_width": 1.5}
+            plot.quad(left=low, right=high, top=low, bottom=high, **frame)
+        sides = ("left", "right", "top", "bottom")
+        for name, look in _SHADES.items():
+            wanted = (*sides, "colour") if name == "strip" else sides
+            columns: dict[str, list[Any]] = {side: [] for side in wanted}
+            plot.quad(*sides, source=models.ColumnDataSource(columns, name=name), **look)
+        parts = np.linspace(0, HEAT_STEPS, 5).astype(int).tolist()
+        bar = models.ColorBar(
+            color_mapper=mapper,
+            ticker=models.FixedTicker(ticks=parts),
+            major_label_overrides={part: f"{part / HEAT_STEPS:g}" for part in parts},
+            height=10,
+            title=self.said.together,
+            title_text_font_style="normal",
+            background_fill_color=None,
+        )
+        plot.add_layout(bar, "below")
+        return plot
+
+    def distances(self) -> Any:
+        """The draws by their distance from the estimate, and the radius of the ball shown."""
+        models, ball = self.models, self.ball
+        plot = self.figure("", 260)
+        shown = prepare_distances(ball)
+        edges = shown.edges
+        look = {"fill_color": "#9AA5B1", "line_color": "white"}
+        plot.quad(
+            left=edges[:-1], right=edges[1:], top=shown.inside + shown.outside, bottom=0, **look
+        )
+        blue = COLOURS[0]
+        plot.add_layout(
+            models.BoxAnnotation(name="radius_box", right=0, fill_color=blue, fill_alpha=0.12)
+        )
+        plot.add_layout(
+            models.Span(
+                name="radius_line", dimension="height", location=0, line_color=blue, line_width=2
+            )
+        )
+        plot.y_range.start = 0
+        plot.x_range = models.Range1d(0.0, 1.05 * float(edges[-1]))
+        title = with_unit(ball.loss.title, ball.loss.unit)
+        self.label(plot, title, f"share of {self.said.draws}")
+        return plot
+
+
+_SHADES: dict[str, dict[str, Any]] = {
+    "strip": {"fill_color": "colour", "line_color": None},
+    "veil": {"fill_color": "#AEB6BD", "fill_alpha": 0.65, "line_color": None},
+    "cursor": {"fill_color": None, "line_color": "#D55E00", "line_width": 2},
+}
+"""Strips in the colours of the partition shown, veils over what is not selected, the cursor."""
 
 
 SCRIPTS = (
@@ -308,17 +292,20 @@ def _of(summary: Summary) -> str:
     """The page on partitions: figures that the reader chooses in, and what they need."""
     content = prepare(summary)
     bokeh = require("bokeh.resources", extra="report", purpose="the report")
-    document, roots = _document(content)
+    document, roots = _document(Figures(content, summary.ball).by_place())
     return _page(
         summary,
         "partitions",
-        pictures=content.pictures,
+        pictures(summary),
         library="\n".join(bokeh.Resources(mode="inline", components=["bokeh"]).js_raw),
         scripts="\n".join(asset(f"{name}.js") for name in SCRIPTS),
         document=_harmless(document),
-        data=_harmless(json.dumps(_data(content, roots), allow_nan=False)),
+        data=_harmless(json.dumps(_data(content, roots, summary), allow_nan=False)),
         content=content,
-        heading=f"Clustering of {counted(summary.draws.n_items, 'item')}",
+        corners=corner_rows(summary.path),
+        path_text=path_text(summary.path, summary.labels),
+        how_found=how_found(summary.estimate),
+        call=call_text(summary),
         most_brackets=MOST_BRACKETS,
         core_start=PROBS.index(0.9),
         largest_cell=int(np.diff(content.heat.edges).max()),
@@ -328,23 +315,14 @@ def _of(summary: Summary) -> str:
 
 def _of_features(summary: FeatureSummary) -> str:
     """The page on feature allocations, without scripts."""
-    converged = {"Convergence": convergence(summary)} if summary.diagnostics.names else {}
-    content = {
-        "facts": dict(summary._statements()) | converged,
-        "urgent": text.warnings_of(summary),
-        "tables": summary.tables(),
-        "ball": f"{percent(summary.prob)} {words(summary.draws.kind).ball}",
-    }
-    heading = f"Feature allocation of {counted(summary.draws.n_items, 'item')}"
-    pictures = feature_pictures(summary)
-    return _page(summary, "features", pictures=pictures, content=content, heading=heading)
+    return _page(summary, "features", feature_pictures(summary))
 
 
 def _page(
     summary: AnySummary,
     template: str,
-    *,
     pictures: Mapping[str, str],
+    *,
     library: str = "",
     scripts: str = "",
     document: str = "",
@@ -361,12 +339,21 @@ def _page(
         lstrip_blocks=True,
     )
     safe = jinja2.utils.markupsafe.Markup
+    said = words(summary.draws.kind)
+    subject = "Clustering" if template == "partitions" else "Feature allocation"
+    converged = {"Convergence": convergence(summary)} if summary.diagnostics.names else {}
     page: str = environment.get_template(f"{template}.html.j2").render(
         values,
         summary=summary,
-        said=words(summary.draws.kind),
+        said=said,
+        ball=f"{percent(summary.prob)} {said.ball}",
+        in_draws=text.in_draws(summary),
+        heading=f"{subject} of {counted(summary.draws.n_items, 'item')}",
         origin=f"From {text.origin(summary)}, by partita {summary.versions['partita']}",
+        urgent=text.warnings_of(summary),
+        facts=dict(summary._statements()) | converged,
         lead=text.lead_of(summary),
+        tables=summary.tables(),
         pictures={name: safe(svg) for name, svg in pictures.items()},
         style=safe(asset("report.css")),
         policy=_policy(*filter(None, (library, scripts))),
@@ -397,28 +384,26 @@ def _policy(*scripts: str) -> str:
     )
 
 
-def _document(content: Content) -> tuple[str, dict[str, str]]:
+def _document(figures: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
     """The Bokeh document as JSON, and the id of the root of each place on the page."""
-    bokeh = require("bokeh.document", extra="report", purpose="the report")
-    encoder = require("bokeh.core.json_encoder", extra="report", purpose="the report")
-    document = bokeh.Document()
-    roots = {}
+    document = _bokeh("document").Document()
     with document.models.freeze():  # each root would have Bokeh visit those before it again
-        for place, plot in figures(content).items():
+        for plot in figures.values():
             document.add_root(plot)
-            roots[place] = plot.id
-    return encoder.serialize_json(document.to_json(deferred=False)), roots
+    roots = {place: plot.id for place, plot in figures.items()}
+    return _bokeh("core.json_encoder").serialize_json(document.to_json(deferred=False)), roots
 
 
-def _data(content: Content, roots: dict[str, str]) -> dict[str, Any]:
+def _data(content: Content, roots: dict[str, str], summary: Summary) -> dict[str, Any]:
     """The data of the scripts; arrays in base64."""
     shown, (order, starts) = content.shown, content.heat_items
+    said = words(summary.draws.kind)
     n_colours = max(int(colours.max()) for colours in shown.colours) + 1
     return {
         "roots": roots,
         "n_items": int(order.size),
-        "numbers": None if content.item_numbers is None else _packed(content.item_numbers),
-        "names": content.item_names,
+        "numbers": None if content.items is None else _packed(content.items),
+        "names": content.names,
         "colours": COLOURS,
         "shapes": [SHAPES.index(shape(index)) for index in range(n_colours)],
         "shape_names": SHAPES,
@@ -426,13 +411,10 @@ def _data(content: Content, roots: dict[str, str]) -> dict[str, Any]:
             {"labels": _packed(labels), "colours": colours.tolist(), "sizes": sizes.tolist()}
             for labels, colours, sizes in zip(shown.labels, shown.colours, shown.sizes, strict=True)
         ],
-        "choices": {
-            choice.key: {"partition": choice.partition, "title": choice.title, "text": choice.text}
-            for choice in shown.choices
-        },
+        "choices": {choice.key: choice._asdict() for choice in shown.choices},
         "bounds": {kind: title for kind, (title, _) in BOUNDS.items()},
         "levels": [
-            {**vars(level), "bounds": {kind: vars(b) for kind, b in level.bounds.items()}}
+            {**level._asdict(), "bounds": {kind: b._asdict() for kind, b in level.bounds.items()}}
             for level in shown.levels
         ],
         "start": shown.start,
@@ -440,11 +422,11 @@ def _data(content: Content, roots: dict[str, str]) -> dict[str, Any]:
             {"percent": f"{100 * core.prob:g}%", "text": core.text, "items": _packed(core.items)}
             for core in content.cores
         ],
-        "columns": {name: _packed(values) for name, values in content.item_columns.items()},
+        "columns": {name: _packed(values) for name, values in content.columns.items()},
         "order": _packed(order),
         "starts": _packed(starts),
         "steps": HEAT_STEPS,
-        "together": [content.said.together_with, f"mean {content.said.probability}"],
+        "together": [said.together_with, f"mean {said.probability}"],
     }
 
 

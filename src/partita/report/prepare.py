@@ -3,68 +3,52 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita import plots
 from partita._imports import require
-from partita._result import Table
 from partita._text import (
-    Words,
     brief,
     counted,
     in_list,
     in_unit,
     of_sizes,
     percent,
-    share,
-    span,
-    with_unit,
     words,
 )
 from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import Labels
-from partita.plots._on_data import View, mixed_axes, prepare_curve, prepare_view
+from partita.plots._on_data import prepare_curve, prepare_view
 from partita.plots._representatives import moved_items
 from partita.plots._similarity import SimilarityMap, prepare_similarity
 from partita.plots._style import GREY, INK, close_figure, colour_indices, library
-from partita.summary import tables, text
+from partita.summary import text
 from partita.summary.summarize import Observations
 
 if TYPE_CHECKING:
     from partita.credible.ball import CredibleBall
-    from partita.credible.uncertainty import ClusterCounts
     from partita.losses.base import Loss
     from partita.representative.representatives import Representatives
     from partita.search.clusters_curve import ClustersCurve
-    from partita.search.price_path import PricePath
+    from partita.search.price_path import Corner, PricePath
     from partita.search.result import PointEstimate
     from partita.summary.features import FeatureSummary
     from partita.summary.result import AnySummary, Summary
 
 
-@dataclass(frozen=True, eq=False)
-class Core:
+class Core(NamedTuple):
     """A credible core in words, and its items."""
 
     prob: float
     text: str
     items: Ints
-
-
-def cores(summary: Summary) -> tuple[Core, ...]:
-    """Cores from the smallest probability on; none of draws too many for a short search."""
-    core = summary.core
-    if core is None:
-        return ()
-    found = (core if prob == core.prob else core.at(prob) for prob in PROBS)
-    return tuple(Core(one.prob, one.sentence, one.items) for one in found)
 
 
 _MOST_SHAPES = 2_000
@@ -84,7 +68,7 @@ def pictures(summary: Summary) -> dict[str, str]:
         if summary.curve is not None:
             found["curve"] = _curve(summary.curve)
         if summary.path is not None:
-            found["path"] = _path(summary, summary.path)
+            found["path"] = _path(summary.path, summary.estimate)
         if summary.sensitivity is not None:
             found["priors"] = svg("priors", plots.prior_sensitivity(summary.sensitivity))
         if summary.core is not None:
@@ -102,15 +86,14 @@ def pictures(summary: Summary) -> dict[str, str]:
 def feature_pictures(summary: FeatureSummary) -> dict[str, str]:
     """The same of a summary of feature allocations."""
     require("matplotlib.figure", extra="report", purpose="the report")
-    drawn: dict[str, Callable[[FeatureSummary], Any]] = {
-        "memberships": plots.memberships,
-        "ball": plots.feature_ball,
-        "counts": plots.n_features,
-        "distances": plots.distances,
-        "map": plots.posterior_map,
-    }
     with library("style").context("default"):
-        return {name: svg(name, draw(summary)) for name, draw in drawn.items()}
+        return {
+            "memberships": svg("memberships", plots.memberships(summary)),
+            "ball": svg("ball", plots.feature_ball(summary)),
+            "counts": svg("counts", plots.n_features(summary)),
+            "distances": svg("distances", plots.distances(summary)),
+            "map": svg("map", plots.posterior_map(summary)),
+        }
 
 
 def _curve(curve: ClustersCurve) -> str:
@@ -122,17 +105,18 @@ def _curve(curve: ClustersCurve) -> str:
     return svg("curve", ax, choices)
 
 
-def _path(summary: Summary, path: PricePath) -> str:
-    ax, choices, corners = plots.price_path(path, estimate=summary.estimate), {}, list(path)
+def _path(path: PricePath, estimate: PointEstimate) -> str:
+    ax, choices = plots.price_path(path, estimate=estimate), {}
     if int(path.n_clusters.sum()) > _MOST_SHAPES:
         for artist in (*ax.patches, *ax.collections):
             artist.set_rasterized(True)
-    for j in wide_corners(path):
-        low, high = corners[j].low, corners[j].high
-        ax.axvspan(low, high, alpha=0.0, zorder=10, gid=f"price{j}")
-        clusters = counted(corners[j].n_clusters, "cluster")
-        best = "optimal" if corners[j].is_proven else "the best found"
-        choices[f"price{j}"] = f"Show {clusters}, {best} for prices from {low:.4f} to {high:.4f}"
+    for key, corner in wide_corners(path).items():
+        ax.axvspan(corner.low, corner.high, alpha=0.0, zorder=10, gid=key)
+        best = "optimal" if corner.is_proven else "the best found"
+        choices[key] = (
+            f"Show {counted(corner.n_clusters, 'cluster')}, {best} for prices from "
+            f"{corner.low:.4f} to {corner.high:.4f}"
+        )
     return svg("path", ax, choices)
 
 
@@ -162,27 +146,17 @@ def svg(name: str, axes: Any, choices: Mapping[str, str] | None = None) -> str:
     return text.replace(GREY.lower(), "var(--quiet)").replace("#ffffff", "var(--paper)")
 
 
-@dataclass(frozen=True, eq=False)
-class ItemPositions:
-    """Coordinates of the items, what the axes mean, and a curve to draw behind them.
-
-    Attributes
-    ----------
-    x, y : ndarray of float, shape (n_items,)
-        NaN for items that cannot be placed.
-    x_title, y_title : str
-    curve : pair of ndarray, or None
-        The estimated density of one-dimensional data.
-    note : str
-        How the coordinates were made, in a sentence or two.
-    """
+class ItemPositions(NamedTuple):
+    """Coordinates of the items (NaN where they have none) and what the axes mean."""
 
     x: Floats
     y: Floats
     x_title: str
     y_title: str
     curve: tuple[Floats, Floats] | None
+    """The estimated density of one-dimensional data, to be drawn behind the items."""
     note: str
+    """How the coordinates were made, in a sentence or two."""
 
 
 def item_positions(
@@ -197,43 +171,44 @@ def item_positions(
     """
     if data is None:
         return None
-    n_columns = data.shape[1]
-    missing = ~np.isfinite(data)
-    if categories:
-        return _on_mixed_axes(data, categories, int(missing.sum()))
-    absent: NDArray[np.bool_] = np.zeros(len(data), np.bool_)
-    if n_columns <= 2:
-        absent = np.logical_or.reduce(missing, axis=1)
-    if absent.all():
-        nowhere = np.full(len(data), np.nan)
-        return ItemPositions(nowhere, nowhere, "", "", None, _left_out(absent))
-    filled = data if n_columns <= 2 else _filled(data, missing)
-    view = prepare_view(Observations(filled[~absent], _titles(names, n_columns)), None)
+    n_columns, missing = data.shape[1], ~np.isfinite(data)
+    are_combined = n_columns > 2 or bool(categories)
+    absent = np.zeros(len(data), np.bool_) if are_combined else missing.any(axis=1)
+    x, y = np.full((2, len(data)), np.nan)
+    left = counted(n_left := int(absent.sum()), "item")
+    left_out = f"{left} with missing values {'is' if n_left == 1 else 'are'} not drawn."
+    if n_left == len(data):
+        return ItemPositions(x, y, "", "", None, left_out)
+    filled = data if categories or not are_combined else _filled(data, missing)
+    titles = _titles(names, n_columns)
+    view = prepare_view(Observations(filled[~absent], titles, categories), None)
+    curve = None
     if view.points.shape[1] == 1:
-        return _at_density(view, absent)
-    x, y = _spread(view.points, absent)
-    note = _left_out(absent)
-    if n_columns > 2:
-        note = f"The first two principal components of {n_columns:,} standardised columns."
-    if n_columns > 2 and missing.any():
-        count = counted(int(missing.sum()), "missing value")
-        note += f" The mean of the column replaces {count}."
-    x_title, y_title = view.names
-    return ItemPositions(x, y, x_title, y_title, None, note)
+        density = prepare_curve(view, None, None)
+        x[~absent], y[~absent] = view.points[:, 0], density.at_items
+        y_title, curve = "density", (density.grid, density.values)
+        notes = ["Each item stands on a kernel density estimate of the data."]
+    else:
+        (x[~absent], y[~absent]), y_title = view.points.T, view.names[1]
+        notes = [_made_of(n_columns, len(categories))] if are_combined else []
+    if n_left:
+        notes.append(left_out)
+    elif missing.any():
+        n_missing = counted(int(missing.sum()), "missing value")
+        notes.append(f"The mean of the column replaces {n_missing}.")
+    return ItemPositions(x, y, view.names[0], y_title, curve, " ".join(notes))
 
 
-def _on_mixed_axes(data: Floats, categories: tuple[int, ...], n_missing: int) -> ItemPositions:
-    points, (x_title, y_title) = mixed_axes(data, categories)
-    kinds = [counted(len(categories), "column") + " of categories"]
-    if numbers := data.shape[1] - len(categories):
+def _made_of(n_columns: int, n_categories: int) -> str:
+    if not n_categories:
+        return f"The first two principal components of {n_columns:,} standardised columns."
+    kinds = [counted(n_categories, "column") + " of categories"]
+    if numbers := n_columns - n_categories:
         kinds.insert(0, f"{counted(numbers, 'column')} of numbers")
-    note = (
+    return (
         f"The first two axes of a factor analysis of mixed data: {in_list(kinds)}, numbers "
         "standardised, levels as scaled indicators."
     )
-    if n_missing:
-        note += f" {counted(n_missing, 'missing value')} replaced by the mean."
-    return ItemPositions(points[:, 0], points[:, 1], x_title, y_title, None, note)
 
 
 def _titles(names: tuple[str, ...] | None, n_columns: int) -> tuple[str, ...]:
@@ -244,32 +219,11 @@ def _titles(names: tuple[str, ...] | None, n_columns: int) -> tuple[str, ...]:
     return ("value",) if n_columns == 1 else tuple(f"column {j}" for j in numbers)
 
 
-def _left_out(absent: Bools) -> str:
-    n = int(absent.sum())
-    if n == 0:
-        return ""
-    return f"{counted(n, 'item')} with missing values {'is' if n == 1 else 'are'} not drawn."
-
-
 def _filled(data: Floats, missing: Bools) -> Floats:
     """Means of their columns for missing values; 0 where nothing is known."""
     known = np.where(missing, 0.0, data)
     means = known.sum(axis=0) / np.maximum((~missing).sum(axis=0), 1)
     return np.where(missing, means, data)
-
-
-def _spread(points: Floats, absent: Bools) -> Floats:
-    """Coordinates by row, with NaN for the items left out."""
-    out = np.full((points.shape[1], absent.size), np.nan)
-    out[:, ~absent] = points.T
-    return out
-
-
-def _at_density(view: View, absent: Bools) -> ItemPositions:
-    curve = prepare_curve(view, None, None)
-    x, y = _spread(np.column_stack([view.points[:, 0], curve.at_items]), absent)
-    note = f"Each item stands on a kernel density estimate of the data. {_left_out(absent)}"
-    return ItemPositions(x, y, view.names[0], "density", (curve.grid, curve.values), note.strip())
 
 
 MOST_ITEMS = 20_000
@@ -281,31 +235,86 @@ LEAST_CERTAIN, AT_RANDOM = 1_000, 9_000
 Items = NDArray[np.int64]
 
 
-def with_fewer_items(content: Content) -> Content:
-    """The same content, of very many items with a part of them, and a note that says so."""
-    n = content.heat.n_items
-    if n <= MOST_ITEMS:
-        return content
-    items = _chosen(content.heat, content.item_columns["probability"])
-    note = (
-        f"Shown are {items.size:,} of {n:,} items: the {LEAST_CERTAIN:,} least certain, and others "
-        "at random from every part of the heat map. Numbers in the text, sizes of clusters and "
-        "the heat map are about all items. summary.labels holds the labels of all."
+@dataclass(frozen=True, eq=False)
+class Content:
+    """What a report shows of the items and of partitions of them."""
+
+    shown: Shown
+    heat: SimilarityMap
+    heat_items: tuple[Items, Items]
+    """The items shown from top to bottom of the heat map, and where its cells begin among them."""
+    place: ItemPositions | None
+    items: Items | None
+    """Which items are shown; None for all."""
+    note: str
+    """What is to be known of them."""
+    names: tuple[str, ...] | None
+    columns: Mapping[str, NDArray[Any]]
+    """Per item: probability, the likeliest other cluster (−1: none) and share of the loss."""
+    cores: tuple[Core, ...]
+    """From the smallest probability on; none of draws too many for a short search."""
+    differing: Mapping[str, Items]
+    """Of each representative, the items that are elsewhere than in the heaviest."""
+
+
+def prepare(summary: Summary) -> Content:
+    """The content of the report on a summary; of very many items a part of them.
+
+    Cost: the heat map (see :func:`prepare_similarity`), one ball per probability on
+    offer, and a few cores from the runs of the summary's.
+    """
+    heat = prepare_similarity(summary._posterior, summary.labels)
+    table, core, several = summary.items, summary.core, summary.representatives
+    columns = {
+        "probability": table.probability.astype(np.float32),
+        "other": table.other,
+        "share": table.share.astype(np.float32),
+    }
+    cores = () if core is None else (core if p == core.prob else core.at(p) for p in PROBS)
+    moved: dict[str, Items] = {}
+    if several is not None and several.n > 1:
+        moved = {f"representative{r}": moved_items(several, r) for r in range(several.n)}
+    content = Content(
+        shown=shown_partitions(summary),
+        heat=heat,
+        heat_items=(heat.order, heat.edges),
+        place=item_positions(summary.data, summary.data_names, summary.data_categories),
+        items=None,
+        note="",
+        names=summary.draws.item_names,
+        columns=columns,
+        cores=tuple(Core(one.prob, one.sentence, one.items) for one in cores),
+        differing=moved,
     )
-    names, place = content.item_names, content.place
+    return content if heat.n_items <= MOST_ITEMS else with_fewer_items(content)
+
+
+def with_fewer_items(content: Content) -> Content:
+    """The same content with a part of the items, and a note that says so."""
+    heat, place = content.heat, content.place
+    items = _chosen(heat, content.columns["probability"])
+
+    def among(some: Items) -> Items:
+        """Places among the items shown of those that are."""
+        return np.searchsorted(items, np.intersect1d(some, items))
+
+    there = np.isin(heat.order, items)
     return replace(
         content,
-        item_numbers=items,
-        item_note=note,
-        shown=replace(content.shown, labels=tuple(row[items] for row in content.shown.labels)),
-        heat_items=_places(content.heat, items),
-        place=None if place is None else replace(place, x=place.x[items], y=place.y[items]),
-        item_names=None if names is None else tuple(names[i] for i in items.tolist()),
-        item_columns={name: column[items] for name, column in content.item_columns.items()},
-        cores=tuple(replace(core, items=_among(core.items, items)) for core in content.cores),
-        differing_items={
-            key: _among(moved, items) for key, moved in content.differing_items.items()
-        },
+        items=items,
+        note=f"Shown are {items.size:,} of {heat.n_items:,} items: the {LEAST_CERTAIN:,} least "
+        "certain, and others at random from every part of the heat map. Numbers in the text, sizes "
+        "of clusters and the heat map are about all items. summary.labels holds the labels of all.",
+        shown=content.shown._replace(labels=tuple(row[items] for row in content.shown.labels)),
+        heat_items=(
+            np.searchsorted(items, heat.order[there]),
+            np.concatenate(([0], np.cumsum(there)))[heat.edges],
+        ),
+        place=None if place is None else place._replace(x=place.x[items], y=place.y[items]),
+        names=None if content.names is None else tuple(content.names[i] for i in items.tolist()),
+        columns={name: column[items] for name, column in content.columns.items()},
+        cores=tuple(core._replace(items=among(core.items)) for core in content.cores),
+        differing={key: among(moved) for key, moved in content.differing.items()},
     )
 
 
@@ -322,178 +331,11 @@ def _chosen(heat: SimilarityMap, probability: NDArray[np.floating]) -> Items:
     return np.union1d(others, least)
 
 
-def _places(heat: SimilarityMap, items: Items) -> tuple[Items, Items]:
-    """The items shown from top to bottom, by their places among themselves; where cells begin."""
-    is_shown = np.zeros(heat.n_items, np.bool_)
-    is_shown[items] = True
-    there = is_shown[heat.order]
-    before = np.concatenate(([0], np.cumsum(there)))
-    return np.searchsorted(items, heat.order[there]), before[heat.edges]
-
-
-def _among(some: Items, items: Items) -> Items:
-    """Places among the items shown of those that are."""
-    return np.searchsorted(items, np.intersect1d(some, items))
-
-
-_DISTANCE_BINS = 60
-_TABLES = (
-    *("clusters", "profiles", "comparison", "sensitivity", "representatives"),
-    *("chains", "diagnostics", "starts", "settings", "versions"),
-)
-
-
-@dataclass(frozen=True, eq=False)
-class Content:
-    """Everything a report says and shows.
-
-    Texts are plain and unescaped: whoever writes them into a page escapes them.
-    """
-
-    said: Words
-    facts: Mapping[str, str]
-    urgent: tuple[str, ...]
-    """What stands in the way of reporting the answer, shown with it."""
-    shown: Shown
-    heat: SimilarityMap
-    heat_items: tuple[NDArray[np.int64], NDArray[np.int64]]
-    """The items shown from top to bottom of the heat map, and where its cells begin among them."""
-    place: ItemPositions | None
-    item_numbers: NDArray[np.int64] | None
-    """Which items are shown; None for all."""
-    item_note: str
-    item_names: tuple[str, ...] | None
-    item_columns: Mapping[str, NDArray[Any]]
-    count_text: str
-    distance_edges: Floats
-    distance_masses: Floats
-    distance_title: str
-    pictures: Mapping[str, str]
-    """Figures as SVG, by the name of their place."""
-    tables: Mapping[str, Table]
-    """Those of the summary that it has, by name."""
-    corners: Mapping[str, tuple[str, ...]]
-    """Rows of the table of the price path, by the key of their choice."""
-    path_text: str
-    cores: tuple[Core, ...]
-    differing_items: Mapping[str, Items]
-    """Of each representative, the items that are elsewhere than in the heaviest."""
-    how_found: str
-    limits: tuple[str, ...]
-    call: str
-
-
-def prepare(summary: Summary) -> Content:
-    """The content of the report on a summary.
-
-    Cost: the heat map (see :func:`prepare_similarity`), one ball per probability on
-    offer, a few cores from the runs of the summary's, and one pass over the draws for the traces.
-    """
-    found, ball, counts = summary.estimate, summary.ball, summary.counts
-    said = words(summary.draws.kind)
-    edges, masses = _distances(summary)
-    shown = shown_partitions(summary)
-    heat = prepare_similarity(summary._posterior, found.labels)
-    content = Content(
-        said=said,
-        facts=_facts(summary, said),
-        urgent=(*summary.diagnostics.warnings, *_cut_short(summary)),
-        shown=shown,
-        heat=heat,
-        heat_items=(heat.order, heat.edges),
-        item_numbers=None,
-        item_note="",
-        place=item_positions(summary.data, summary.data_names, summary.data_categories),
-        item_names=summary.draws.item_names,
-        item_columns=_item_columns(summary),
-        count_text=cluster_counts(counts, found.n_clusters, ball.prob),
-        distance_edges=edges,
-        distance_masses=masses,
-        distance_title=with_unit(ball.loss.title, ball.loss.unit),
-        pictures=pictures(summary),
-        tables=_tables(summary),
-        corners=corners(summary),
-        path_text=path_text(summary),
-        cores=cores(summary),
-        differing_items=_differing(summary),
-        how_found=how_found(found),
-        limits=(*summary.estimate.search.limits, *_cut_short(summary)),
-        call=call_text(summary),
-    )
-    return with_fewer_items(content)
-
-
-def _facts(summary: Summary, said: Words) -> dict[str, str]:
-    found = summary.estimate
-    facts = {
-        "Estimate": clusters(found.labels),
-        f"{said.expected.capitalize()} loss": loss_reached(found),
-        "How good": found.proof,
-    }
-    if summary.diagnostics.names:
-        facts["Convergence"] = convergence(summary)
-    return facts
-
-
-def _item_columns(summary: Summary) -> dict[str, NDArray[Any]]:
-    """Per item: probability, the likeliest other cluster (−1: none) and share of the loss."""
-    items = summary.items
-    return {
-        "probability": items.probability.astype(np.float32),
-        "other": items.other,
-        "share": items.share.astype(np.float32),
-    }
-
-
-def _tables(summary: Summary) -> dict[str, Table]:
-    """The tables of a summary that the page shows as they are."""
-    made = {name: tables.table(summary, name) for name in _TABLES}
-    return {name: table for name, table in made.items() if table is not None}
-
-
-def _differing(summary: Summary) -> dict[str, Items]:
-    found = summary.representatives
-    if found is None or found.n == 1:
-        return {}
-    return {
-        f"representative{r}": np.asarray(moved_items(found, r), np.int64) for r in range(found.n)
-    }
-
-
-def _distances(summary: Summary) -> tuple[Floats, Floats]:
-    """Histogram of the draws' distances from the estimate."""
-    distances = summary.ball.distances
-    n_bins = min(_DISTANCE_BINS, max(10, int(np.sqrt(distances.size))))
-    masses, edges = np.histogram(distances, n_bins, weights=summary.draws.probabilities)
-    return edges, masses
-
-
-def _cut_short(summary: Summary) -> tuple[str, ...]:
-    cut = summary.estimate.search.interrupted
-    return ("The search was cut short; this is the best so far.",) if cut else ()
-
-
 def convergence(summary: AnySummary) -> str:
     """Convergence in one line."""
     found = summary.diagnostics
     many = f"{counted(len(found.warnings), 'warning')}, see above"
     return f"{text.convergence(summary)}, {'nothing to warn about' if found.ok else many}"
-
-
-def cluster_counts(counts: ClusterCounts, estimated: int, prob: float) -> str:
-    """The posterior of the number of clusters in two sentences."""
-    low, high = counts.interval(prob)
-    said = words(counts.kind)
-    place = "" if estimated in counts.values else f", which no {said.draw} has"
-    if counts.values.size == 1:
-        all_have = f"All {said.draws} have {counted(counts.mode, 'cluster')}"
-        return f"{all_have}. The estimate has {estimated:,}{place}."
-    return (
-        f"{counted(counts.mode, 'cluster')} most often "
-        f"({share(float(counts.probabilities.max()))} of the {said.draws}), "
-        f"mean {counts.mean:.1f}; at least {percent(prob)} have {span(low, high, 'cluster')} "
-        f"(blue). The estimate has {estimated:,}{place}."
-    )
 
 
 def how_found(found: PointEstimate) -> str:
@@ -531,8 +373,7 @@ _WIDEST = 250
 """Corners of a path as narrow as this part of it are too narrow to be chosen."""
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """An estimate that can be shown, whatever the credible probability."""
 
     key: str
@@ -542,8 +383,7 @@ class Choice:
     text: str
 
 
-@dataclass(frozen=True)
-class BoundChoice:
+class BoundChoice(NamedTuple):
     """A bound of one ball."""
 
     partition: int
@@ -554,8 +394,7 @@ class BoundChoice:
     text: str
 
 
-@dataclass(frozen=True)
-class Level:
+class Level(NamedTuple):
     """A credible ball in words, with its bounds by name."""
 
     prob: float
@@ -566,15 +405,14 @@ class Level:
     bounds: Mapping[str, BoundChoice]
 
 
-@dataclass(frozen=True, eq=False)
-class Shown:
+class Shown(NamedTuple):
     """Every partition once, with colours that follow the clusters, and who refers to it."""
 
     labels: tuple[Labels, ...]
     """Clusters of the items that are shown."""
-    colours: tuple[NDArray[np.int64], ...]
+    colours: tuple[Items, ...]
     """Colour index of each cluster of each partition."""
-    sizes: tuple[NDArray[np.int64], ...]
+    sizes: tuple[Items, ...]
     """Items of each cluster, of all that there are."""
     choices: tuple[Choice, ...]
     levels: tuple[Level, ...]
@@ -588,69 +426,62 @@ def shown_partitions(summary: Summary) -> Shown:
     Colours are matched with the estimate's by :func:`colour_indices`. One ball
     per probability, from distances already computed.
     """
-    distinct = _Distinct()
-    choices = tuple(
-        Choice(key, title, distinct.number(found.labels), estimate_text(found))
-        for key, title, found in _estimates(summary)
-    )
+    distinct, main, choices = _Distinct(), summary.estimate, list[Choice]()
+
+    def offer(key: str, title: str, labels: Labels, text: str) -> None:
+        choices.append(Choice(key, title, distinct.number(labels), text))
+
+    offer("estimate", "Estimate", main.labels, estimate_text(main))
+    for key, name, found in (
+        ("vi", "VI", summary.vi_estimate),
+        ("binder", "Binder", summary.binder_estimate),
+    ):
+        if found is not main:
+            offer(key, f"{name}'s estimate", found.labels, estimate_text(found))
     several = summary.representatives
     if several is not None and several.n > 1:
-        choices += tuple(
-            Choice(
+        for r, labels in enumerate(several.labels):
+            mass = percent(round(float(several.weights[r]), 3))
+            offer(
                 f"representative{r}",
-                f"Representative {r} ({percent(round(float(several.weights[r]), 3))})",
-                distinct.number(labels),
+                f"Representative {r} ({mass})",
+                labels,
                 representative_text(several, r),
             )
-            for r, labels in enumerate(several.labels)
+    for key, corner in wide_corners(summary.path).items():
+        best = "optimal" if corner.is_proven else "the best found"
+        offer(
+            key,
+            f"{counted(corner.n_clusters, 'cluster')}, prices {corner.low:.2f} to "
+            f"{corner.high:.2f}",
+            corner.labels,
+            f"{clusters(corner.labels)}; {best} for prices of splitting from {corner.low:.4f} to "
+            f"{corner.high:.4f}.",
         )
-    choices += _of_path(summary, distinct) + _of_curve(summary, distinct)
+    if (curve := summary.curve) is not None:
+        for j, k in enumerate(curve.k.tolist()):
+            offer(
+                f"k{k}",
+                f"Best with {counted(k, 'cluster')}",
+                curve.labels[j],
+                f"{clusters(curve.labels[j])}; {amount(curve.excess[j], curve.loss)} "
+                f"({curve.percent[j]:.2g}%) above the estimate.",
+            )
     probs = sorted({*PROBS, summary.prob})
     levels = tuple(_level(summary, summary.ball.at(prob), distinct) for prob in probs)
     labels = tuple(distinct.labels)
     sizes = tuple(np.bincount(row) for row in labels)
     own = probs.index(summary.prob)
-    return Shown(labels, tuple(colour_indices(labels)), sizes, choices, levels, own)
+    return Shown(labels, tuple(colour_indices(labels)), sizes, tuple(choices), levels, own)
 
 
-def wide_corners(path: PricePath) -> list[int]:
-    """Corners of a price path that can be seen in a picture, and that of the loss's own price."""
+def wide_corners(path: PricePath | None) -> dict[str, Corner]:
+    """Corners of a price path that can be seen in a picture, by key, and that of its own price."""
+    if path is None:
+        return {}
     least = (path.high - path.low) / _WIDEST
     own = int(np.searchsorted(path.breakpoints, path.loss.price, side="right"))
-    return [j for j, c in enumerate(path) if c.high - c.low >= least or j == own]
-
-
-def _of_path(summary: Summary, distinct: _Distinct) -> tuple[Choice, ...]:
-    path = summary.path
-    if path is None:
-        return ()
-    corners = list(path)
-    return tuple(
-        Choice(
-            f"price{j}",
-            f"{counted(c.n_clusters, 'cluster')}, prices {c.low:.2f} to {c.high:.2f}",
-            distinct.number(c.labels),
-            f"{clusters(c.labels)}; {'optimal' if c.is_proven else 'the best found'} for "
-            f"prices of splitting from {c.low:.4f} to {c.high:.4f}.",
-        )
-        for j, c in ((j, corners[j]) for j in wide_corners(path))
-    )
-
-
-def _of_curve(summary: Summary, distinct: _Distinct) -> tuple[Choice, ...]:
-    curve = summary.curve
-    if curve is None:
-        return ()
-    return tuple(
-        Choice(
-            f"k{k}",
-            f"Best with {counted(k, 'cluster')}",
-            distinct.number(curve.labels[j]),
-            f"{clusters(curve.labels[j])}; {amount(curve.excess[j], curve.loss)} "
-            f"({curve.percent[j]:.2g}%) above the estimate.",
-        )
-        for j, k in enumerate(curve.k.tolist())
-    )
+    return {f"price{j}": c for j, c in enumerate(path) if c.high - c.low >= least or j == own}
 
 
 class _Distinct:
@@ -668,16 +499,6 @@ class _Distinct:
             self._known[key] = len(self.labels)
             self.labels.append(labels)
         return self._known[key]
-
-
-def _estimates(summary: Summary) -> list[tuple[str, str, PointEstimate]]:
-    main = summary.estimate
-    found = [("estimate", "Estimate", main)]
-    if summary.vi_estimate is not main:
-        found.append(("vi", "VI's estimate", summary.vi_estimate))
-    if summary.binder_estimate is not main:
-        found.append(("binder", "Binder's estimate", summary.binder_estimate))
-    return found
 
 
 def _level(summary: Summary, ball: CredibleBall, distinct: _Distinct) -> Level:
@@ -709,34 +530,29 @@ def _level(summary: Summary, ball: CredibleBall, distinct: _Distinct) -> Level:
     )
 
 
-def corners(summary: Summary) -> dict[str, tuple[str, ...]]:
+def corner_rows(path: PricePath | None) -> dict[str, tuple[str, ...]]:
     """Prices, clusters, sizes and proof of every clustering of the path that can be seen."""
-    path = summary.path
-    if path is None:
-        return {}
-    found = list(path)
     return {
-        f"price{j}": (
-            f"{found[j].low:.4f} to {found[j].high:.4f}",
-            f"{found[j].n_clusters:,}",
-            of_sizes(np.bincount(found[j].labels).tolist()).partition(" ")[2],
-            "yes" if found[j].is_proven else "no",
+        key: (
+            f"{corner.low:.4f} to {corner.high:.4f}",
+            f"{corner.n_clusters:,}",
+            of_sizes(np.bincount(corner.labels).tolist()).partition(" ")[2],
+            "yes" if corner.is_proven else "no",
         )
-        for j in wide_corners(path)
+        for key, corner in wide_corners(path).items()
     }
 
 
-def path_text(summary: Summary) -> str:
+def path_text(path: PricePath | None, labels: Labels) -> str:
     """At which prices the estimate is the best, and how many other clusterings are at some."""
-    path = summary.path
     if path is None:
         return ""
-    said = f"The estimate is {path.stability(summary.labels).in_words}"
     hidden = len(path) - len(wide_corners(path))
     left = f" Not shown: {counted(hidden, 'clustering')} of too narrow a range." if hidden else ""
     best = "optimal" if path.gap == 0.0 else "the best found"
     many = f"{counted(len(path), 'clustering')} {'is' if len(path) == 1 else 'are'}"
-    return f"{said}; {many} {best} at some price.{left}"
+    stable = path.stability(labels).in_words
+    return f"The estimate is {stable}; {many} {best} at some price.{left}"
 
 
 # ---------------------------------------------------------------- in words
@@ -756,11 +572,6 @@ def clusters(labels: Labels) -> str:
     return f"{counted(k, 'cluster')} of {of_sizes(np.bincount(labels).tolist(), _SIZES)}"
 
 
-def loss_reached(found: PointEstimate) -> str:
-    """The expected loss of an estimate, with its name."""
-    return f"{amount(found.expected_loss, found.loss)} ({found.loss.title})"
-
-
 def radius(ball: CredibleBall) -> str:
     """Radius of a ball with its error, and what is inside."""
     error = ball.radius_mcse
@@ -775,8 +586,8 @@ def radius(ball: CredibleBall) -> str:
 
 def estimate_text(found: PointEstimate) -> str:
     """The text beside an estimate that is shown."""
-    loss = f"{words(found.kind).expected} loss {loss_reached(found)}"
-    text = f"{clusters(found.labels)}; {loss}, {found.proof}."
+    loss = f"{amount(found.expected_loss, found.loss)} ({found.loss.title})"
+    text = f"{clusters(found.labels)}; {words(found.kind).expected} loss {loss}, {found.proof}."
     if len(found.ties):
         others = counted(len(found.ties), "other partition")
         text += f" {others} reach{'es' if len(found.ties) == 1 else ''} the same loss."
