@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,15 +20,12 @@ from partita.cli.summarize import make_summary
 from partita.errors import MissingDependencyError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from partita.io.data_table import Table
     from partita.labels import Labels
     from partita.samplers.base import Kernel
     from partita.samplers.compare import ModelComparison
     from partita.samplers.fit import Fit
     from partita.samplers.priors import F, Gamma, PartitionPrior
-    from partita.summary.result import Summary
 
 KERNELS = (
     "auto",
@@ -350,23 +347,19 @@ def with_settings(kernel: Kernel, name: str, settings: tuple[str, ...]) -> Kerne
     known = tuple(field.name for field in fields(kernel) if field.name != "levels")  # type: ignore[arg-type]
     chosen = {}
     for setting in settings:
-        key, value = _parse(setting)
+        key, equals, text = setting.partition("=")
+        key, numbers = key.strip(), _numbers_in(text)
+        if not equals or not numbers:
+            raise click.UsageError(
+                f"--set {setting}: expected NAME=NUMBER, or NAME=NUMBER,NUMBER,… with one per "
+                "column."
+            )
         if key not in known:
             raise click.UsageError(
                 f"--set {setting}: kernel {name} has no {key!r}. It has {', '.join(known)}."
             )
-        chosen[key] = value
+        chosen[key] = numbers[0] if len(numbers) == 1 else numbers
     return replace(kernel, **chosen)  # type: ignore[type-var]
-
-
-def _parse(setting: str) -> tuple[str, Any]:
-    key, equals, text = setting.partition("=")
-    numbers = _numbers_in(text)
-    if not equals or not numbers:
-        raise click.UsageError(
-            f"--set {setting}: expected NAME=NUMBER, or NAME=NUMBER,NUMBER,… with one per column."
-        )
-    return key.strip(), numbers[0] if len(numbers) == 1 else numbers
 
 
 def make_prior(name: str, chosen: dict[str, Any]) -> PartitionPrior:
@@ -385,10 +378,10 @@ def make_prior(name: str, chosen: dict[str, Any]) -> PartitionPrior:
         mean = chosen["mean_components"] or 5.0
         return FiniteMixture(weight, mean_components=mean, dynamic=dynamic)
     concentration: Any = _number_or_law("concentration", chosen["concentration"] or "1,1")
-    if name == "py":
-        discount = chosen["discount"]
-        return PitmanYor(concentration, 0.25 if discount is None else discount)
-    return DirichletProcess(concentration)
+    if name == "dp":
+        return DirichletProcess(concentration)
+    discount = chosen["discount"]
+    return PitmanYor(concentration, 0.25 if discount is None else discount)
 
 
 _LAWS = {
@@ -417,34 +410,6 @@ def _numbers_in(text: str) -> tuple[float, ...]:
         return ()
 
 
-def role_of(kernel: Kernel, column: NDArray[Any]) -> str:
-    """The type of a column under its kernel: number, count, yes/no or category."""
-    roles = {"GammaPoisson": "count", "BetaBernoulli": "yes/no", "DirichletCategorical": "category"}
-    return roles.get(kernel.kind, "number" if column.dtype.kind == "f" else "category")
-
-
-def _numbers(law: Any) -> str:
-    return ", ".join(f"{getattr(law, field.name):.3g}" for field in fields(law))
-
-
-def prior_of(kernel: Kernel, column: int) -> str:
-    """The hyperparameters of one column, in a few words."""
-    shown = []
-    for field in fields(kernel):  # type: ignore[arg-type]
-        value = getattr(kernel, field.name)
-        if isinstance(value, tuple):
-            value = value[column]
-        if field.name == "levels":
-            shown.append(f"{len(value)} levels")
-        elif isinstance(value, tuple):
-            shown.append(f"{field.name} of all columns")
-        elif not isinstance(value, float):
-            shown.append(f"{field.name} ~ {type(value).__name__}({_numbers(value)})")
-        else:
-            shown.append(f"{field.name} {value:.3g}")
-    return ", ".join(shown)
-
-
 @click.command(
     epilog="""\b
 Examples:
@@ -467,21 +432,20 @@ def demo(name: str, out: str, force: bool, seed: int, jobs: int | None) -> None:
     results = Results(out, force)
     figures = tuple(f"figures/{name}.pdf" for name in outputs.FIGURES)
     results.check("data.csv", "report.html", *outputs.FIT_FILES, *outputs.SUMMARY_FILES, *figures)
-    example = _example(name)
-    say(f"{example.title}: sampling {CHAINS} chains of {DRAWS:,} draws …")
+    title, table, truth = _example(name)
+    say(f"{title}: sampling {CHAINS} chains of {DRAWS:,} draws …")
     run = {"draws": DRAWS, "burn_in": BURN_IN, "chains": CHAINS, "rng": seed, "n_jobs": jobs}
-    made = sample_named(example.table, None, kernel="empirical", **run)  # the paper's model
+    made = sample_named(table, None, kernel="empirical", **run)  # the paper's model
     say("searching for the estimate, proving how good it is, measuring the credible ball …")
+    from partita.losses.evaluate import distance
     from partita.summary.summarize import summarize
 
     summary = summarize(made, rng=seed, n_jobs=jobs)
-    drawn = [what for what, library in _LIBRARIES.items() if find_spec(library) is not None]
-    if drawn:
+    if drawn := [what for what, library in _LIBRARIES.items() if find_spec(library) is not None]:
         say(f"drawing {' and '.join(drawn)} …")
     with results.directory() as directory:
-        values = [column.tolist() for column in example.table.columns]
-        columns = dict(zip(example.table.names, values, strict=True))
-        outputs.write_columns(directory / "data.csv", columns)
+        values = [column.tolist() for column in table.columns]
+        outputs.write_columns(directory / "data.csv", dict(zip(table.names, values, strict=True)))
         outputs.write_fit(made, directory)
         results.write(summary, directory)
         outputs.write_report(summary, directory / "report.html")
@@ -490,50 +454,34 @@ def demo(name: str, out: str, force: bool, seed: int, jobs: int | None) -> None:
         except MissingDependencyError as error:
             say(f"no figures: {error}")
     outputs.show_summary(summary)
-    if example.truth is not None:
-        outputs.show(_against_truth(summary, example.truth))
-    _say_what_to_open(Path(out))
+    if truth is not None:
+        ball = summary.ball
+        outputs.show(
+            f"Truth: {counted(int(truth.max()) + 1, 'cluster')}, "
+            f"{distance(truth, ball.center):.3g} bits from the estimate, "
+            f"{'inside' if ball.contains(truth) else 'outside'} the ball\n"
+            f"  (which contains it from probability {ball.credible_level(truth):.3g} on)"
+        )
+    place = Path(out)
+    say("")
+    if (place / "report.html").exists():
+        say(f"Open {place / 'report.html'} in a browser.")
+    if (place / "figures").is_dir():
+        say(f"Figures for a paper are in {place / 'figures'}/, tables and labels in {out}/.")
+    else:
+        say(f"Tables and labels are in {out}/.")
+    say(f"The same for your own draws: partita summarize {place / 'draws.npz'}")
+    say(f"and for your own data:       partita fit {place / 'data.csv'}")
 
 
-@dataclass(frozen=True)
-class _Example:
-    title: str
-    table: Table
-    truth: Labels | None
-
-
-def _example(name: str) -> _Example:
+def _example(name: str) -> tuple[str, Table, Labels | None]:
+    """A title, the data, and the truth where it is known."""
     from partita.datasets import four_normals, galaxies
     from partita.io.data_table import Table
 
     if name == "galaxies":
         title = "Velocities of 82 galaxies in 1,000 km/s"
-        return _Example(title, Table(("velocity",), (galaxies(),)), None)
+        return title, Table(("velocity",), (galaxies(),)), None
     simulated = four_normals(example=int(name[-1]), rng=DATA_SEED)
-    table = Table(("x1", "x2"), (simulated.data[:, 0].copy(), simulated.data[:, 1].copy()))
-    return _Example("200 points from four normals", table, simulated.labels)
-
-
-def _against_truth(summary: Summary, truth: Labels) -> str:
-    from partita.losses.evaluate import distance
-
-    ball = summary.ball
-    level = ball.credible_level(truth)
-    where = "inside" if ball.contains(truth) else "outside"
-    return (
-        f"Truth: {counted(int(truth.max()) + 1, 'cluster')}, {distance(truth, ball.center):.3g} "
-        f"bits from the estimate, {where} the ball\n"
-        f"  (which contains it from probability {level:.3g} on)"
-    )
-
-
-def _say_what_to_open(out: Path) -> None:
-    say("")
-    if (out / "report.html").exists():
-        say(f"Open {out / 'report.html'} in a browser.")
-    if (out / "figures").is_dir():
-        say(f"Figures for a paper are in {out / 'figures'}/, tables and labels in {out}/.")
-    else:
-        say(f"Tables and labels are in {out}/.")
-    say(f"The same for your own draws: partita summarize {out / 'draws.npz'}")
-    say(f"and for your own data:       partita fit {out / 'data.csv'}")
+    table = Table(("x1", "x2"), tuple(column.copy() for column in simulated.data.T))
+    return "200 points from four normals", table, simulated.labels

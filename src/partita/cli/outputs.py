@@ -38,7 +38,6 @@ from partita.errors import MissingDependencyError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from partita.credible.profiles import Profiles
     from partita.draws import Draws
     from partita.samplers.fit import Fit
     from partita.summary.features import FeatureSummary
@@ -316,9 +315,10 @@ def _guarded(cells: Sequence[Any]) -> Sequence[Any]:
 
 
 def write_summary(
-    summary: AnySummary, directory: Path, similarity: str | None, *, one_based: bool = False
+    summary: Any, directory: Path, similarity: str | None, *, one_based: bool = False
 ) -> None:
     """The tables of a summary as csv, and all of it as summary.json and summary.txt."""
+    from partita.credible.profiles import NUMBERS
     from partita.summary.features import FeatureSummary
     from partita.summary.text import screen
 
@@ -326,25 +326,21 @@ def write_summary(
     if isinstance(summary, FeatureSummary):
         _write_memberships(summary, names, directory, int(one_based))
     else:
-        _write_clustering(summary, names, directory, one_based)
+        labels = numbered(summary.labels, one_based)
+        write_columns(directory / "labels.csv", {"item": names, "cluster": labels})
+        _write_bounds(summary, names, directory / "bounds.csv", one_based)
+        _write_items(summary, names, directory / "items.csv", one_based)
+        _write_clusters(summary, directory / "clusters.csv", one_based)
+        if summary.profiles is not None:
+            frame = summary.profiles
+            columns = {n: getattr(frame, n) for n in ("cluster", "column", "parameter", *NUMBERS)}
+            columns["cluster"] = numbered(frame.cluster, one_based)
+            write_columns(directory / "profiles.csv", columns)
     summary.to_json(directory / "summary.json")
     text = screen(summary, first=int(one_based))
     (directory / "summary.txt").write_text(f"{text}\n", encoding="utf-8", newline="\n")
     if similarity is not None:
         _write_similarity(summary.draws, names, directory / f"similarity.{similarity}")
-
-
-def _write_clustering(
-    summary: Any, names: Sequence[str | int], directory: Path, one_based: bool
-) -> None:
-    """labels.csv, bounds.csv, items.csv, clusters.csv and with data profiles.csv."""
-    labels = numbered(summary.labels, one_based)
-    write_columns(directory / "labels.csv", {"item": names, "cluster": labels})
-    _write_bounds(summary, names, directory / "bounds.csv", one_based)
-    _write_items(summary, names, directory / "items.csv", one_based)
-    _write_clusters(summary, directory / "clusters.csv", one_based)
-    if summary.profiles is not None:
-        _write_profiles(summary.profiles, directory / "profiles.csv", one_based)
 
 
 def _write_memberships(
@@ -436,13 +432,6 @@ def _write_clusters(summary: Summary, path: Path, one_based: bool) -> None:
     write_columns(path, columns)
 
 
-def _write_profiles(table: Profiles, path: Path, one_based: bool) -> None:
-    from partita.credible.profiles import NUMBERS
-
-    columns = {name: getattr(table, name) for name in ("cluster", "column", "parameter", *NUMBERS)}
-    write_columns(path, columns | {"cluster": numbered(table.cluster, one_based)})
-
-
 def _write_similarity(draws: Draws, names: Sequence[str | int], path: Path) -> None:
     import numpy as np
 
@@ -465,19 +454,24 @@ def write_report(summary: Summary, path: Path) -> None:
 
 
 def write_figures(
-    summary: AnySummary, fit: Fit | None, directory: Path, suffix: str, *, n_jobs: int | None = None
+    summary: Any, fit: Fit | None, directory: Path, suffix: str, *, n_jobs: int | None = None
 ) -> None:
     """``figures/`` with every figure that a summary has, and of a fit its traces and densities."""
     from partita import plots
     from partita.plots._style import close_figure
 
-    of_features = hasattr(summary, "__allocation__")
-    figures = _of_features(summary) if of_features else _of_clusters(summary, fit, n_jobs)
-    draw_map = partial(plots.posterior_map, summary, n_jobs=n_jobs)
-    figures |= {
+    figures: dict[str, Callable[[], Any]] = {
         "distances": partial(plots.distances, summary),
-        f"{summary.draws.kind}_map": draw_map,
+        f"{summary.draws.kind}_map": partial(plots.posterior_map, summary, n_jobs=n_jobs),
     }
+    if hasattr(summary, "__allocation__"):
+        figures |= {
+            "memberships": partial(plots.memberships, summary),
+            "ball": partial(plots.feature_ball, summary),
+            "n_features": partial(plots.n_features, summary),
+        }
+    else:
+        figures |= _of_clusters(summary, fit, n_jobs)
     place = directory / "figures"
     place.mkdir()
     for name, draw in figures.items():
@@ -485,16 +479,6 @@ def write_figures(
         first = axes if hasattr(axes, "figure") else axes.flat[0]
         first.figure.savefig(place / f"{name}.{suffix}", dpi=200)
         close_figure(first.figure)
-
-
-def _of_features(summary: Any) -> dict[str, Callable[[], Any]]:
-    from partita import plots
-
-    return {
-        "memberships": partial(plots.memberships, summary),
-        "ball": partial(plots.feature_ball, summary),
-        "n_features": partial(plots.n_features, summary),
-    }
 
 
 def _of_clusters(summary: Any, fit: Fit | None, n_jobs: int | None) -> dict[str, Callable[[], Any]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from partita._text import Words, counted, of_sizes, words
+from partita._text import counted, of_sizes, words
 from partita._warmup import PARTS
 from partita.cli import options, outputs
 from partita.cli.options import say
@@ -329,20 +329,29 @@ def compare(
     --thin, is as in partita summarize.
     """
     from partita.cli.reading import (
+        Partition,
         aligned,
         read_draws_of,
         read_partition,
         refuse_two_readers_of_stdin,
     )
+    from partita.labels import as_labels
 
     if against is not None:
         if b is not None or out is not None:
             raise click.UsageError("--against takes draws as A, and neither B nor --out.")
         refuse_two_readers_of_stdin(a, against, weights)
         draws = read_draws_of((a,), weights=weights, **choices)
-        _test(draws, a, against, losses, as_json=as_json)
+        hypothesis = read_partition(against)
+        order = Partition(a, as_labels(draws[0]), draws.item_names)
+        found = _tested(draws, aligned(order, hypothesis)[1], losses)
+        document = {"draws": a, "against": against, **found}
+        text = _verdict(a, against, found, outputs.width())
+        outputs.show_either(text, document, as_json=as_json)
         return
-    _refuse_without_draws(ctx, ("weights", *choices))
+    of_draws = [o for o in ctx.command.params if o.name in ("weights", *choices)]
+    if given := [o.opts[0] for o in of_draws if options.was_given(str(o.name))]:
+        raise click.UsageError(f"{given[0]} is about draws; give it with --against.")
     if b is None:
         raise click.UsageError("Missing argument 'B'.")
     refuse_two_readers_of_stdin(a, b)
@@ -358,19 +367,6 @@ def compare(
         outputs.write_table_to(out, ("item", "a", "b", "meet"), rows, force=force)
     text = _text(a, b, found, outputs.width(elsewhere=_UNLIMITED))
     outputs.show_either(text, {"a": a, "b": b, **found}, as_json=as_json)
-
-
-def _refuse_without_draws(ctx: click.Context, names: tuple[str, ...]) -> None:
-    """Options of draws say nothing about two files of labels."""
-    given = [o.opts[0] for o in ctx.command.params if o.name in names and options.was_given(o.name)]
-    if given:
-        raise click.UsageError(f"{given[0]} is about draws; give it with --against.")
-
-
-def _test(draws: Draws, source: str, path: str, losses: tuple[str, ...], *, as_json: bool) -> None:
-    found = _tested(draws, _labels_for(draws, source, path), losses)
-    document = {"draws": source, "against": path, **found}
-    outputs.show_either(_verdict(source, path, found, outputs.width()), document, as_json=as_json)
 
 
 def _compared(
@@ -408,7 +404,7 @@ def _text(a: str, b: str, found: dict[str, Any], columns: int) -> str:
         f"A: {a}, {counted(k_a, 'cluster')}",
         f"B: {b}, {counted(k_b, 'cluster')}",
         f"Items: {found['n_items']:,}",
-        f"Relation: {_relation(found)}",
+        f"Relation: {_RELATIONS[found['a_refines_b'], found['b_refines_a']]}",
         "Distances:",
         *(f"  {loss.title:<{title}}  {value:.6g} {loss.unit}" for loss, value in measures.items()),
         f"From A to B: {found['from_a_to_b']}",
@@ -419,14 +415,13 @@ def _text(a: str, b: str, found: dict[str, Any], columns: int) -> str:
     )
 
 
-def _relation(found: dict[str, Any]) -> str:
-    if found["a_refines_b"] and found["b_refines_a"]:
-        return "the same clustering"
-    if found["a_refines_b"]:
-        return "A refines B: each cluster of A lies in one of B"
-    if found["b_refines_a"]:
-        return "B refines A: each cluster of B lies in one of A"
-    return "neither refines the other"
+_RELATIONS = {
+    (True, True): "the same clustering",
+    (True, False): "A refines B: each cluster of A lies in one of B",
+    (False, True): "B refines A: each cluster of B lies in one of A",
+    (False, False): "neither refines the other",
+}
+"""Whether A refines B, and B refines A."""
 
 
 def _table(counts: list[list[int]], columns: int) -> list[str]:
@@ -448,16 +443,6 @@ def _sizes(partition: dict[str, Any]) -> str:
     return f"{counted(len(sizes), 'cluster')} of {of_sizes(sizes)}"
 
 
-def _labels_for(draws: Draws, source: str, path: str) -> Labels:
-    """Labels of a file in the order of the draws' items, by name where both have names."""
-    from partita.cli.reading import Partition, aligned, read_partition
-    from partita.labels import as_labels
-
-    given = read_partition(path)
-    items = Partition(source, as_labels(draws[0]), draws.item_names)
-    return aligned(items, given)[1]
-
-
 def _tested(draws: Draws, labels: Labels, losses: tuple[str, ...]) -> dict[str, Any]:
     """p-value, credible level, and what turns the estimate into the hypothesis."""
     from partita.credible.ball import credible_ball
@@ -473,6 +458,14 @@ def _tested(draws: Draws, labels: Labels, losses: tuple[str, ...]) -> dict[str, 
     p = p_value(draws, labels, loss=loss)
     level = ball.credible_level(labels)
     told = explain(best, labels, loss=loss, item_names=draws.item_names)
+    said, is_inside = words(draws.kind), level < float("inf")
+    level_in_words = (
+        f"the {said.ball} around the estimate contains it from {100 * level:.3g}% on: that share "
+        f"of the {said.source} is at least as near to the estimate."
+        if is_inside
+        else f"no {said.ball} contains it: it is farther from the estimate than every "
+        f"{said.draw}. The level measures the distance to the estimate alone."
+    )
     return {
         "loss": name,
         "kind": draws.kind,
@@ -482,23 +475,11 @@ def _tested(draws: Draws, labels: Labels, losses: tuple[str, ...]) -> dict[str, 
         "rates": p.rates.tolist(),
         "rate": p.rate,
         "p_value_in_words": str(p),
-        "credible_level": level if level < float("inf") else None,
-        "credible_level_in_words": _level_in_words(level, words(draws.kind)),
+        "credible_level": level if is_inside else None,
+        "credible_level_in_words": level_in_words,
         "distance_to_estimate": told.distance,
         "from_the_estimate": told.in_words(),
     }
-
-
-def _level_in_words(level: float, said: Words) -> str:
-    if level == float("inf"):
-        return (
-            f"no {said.ball} contains it: it is farther from the estimate than every {said.draw}. "
-            "The level measures the distance to the estimate alone."
-        )
-    return (
-        f"the {said.ball} around the estimate contains it from {100 * level:.3g}% on: that share "
-        f"of the {said.source} is at least as near to the estimate."
-    )
 
 
 def _verdict(source: str, path: str, found: dict[str, Any], columns: int) -> str:

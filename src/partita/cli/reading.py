@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -394,8 +394,6 @@ class Understood:
 
     def show(self, kernel: Kernel) -> str:
         """Show how the table was read, one line per column."""
-        from partita.cli.fit import prior_of, role_of
-
         lines = [("column", "role", "kernel", "prior", "missing")]
         lines += [(name, role, "", "", "") for name, role in self.others]
         for position, name in enumerate(self.table.names):
@@ -502,3 +500,28 @@ def _part(kernel: Kernel, position: int) -> tuple[Kernel, int]:
         if position in columns:
             return part, columns.index(position)
     return kernel, position
+
+
+def role_of(kernel: Kernel, column: NDArray[Any]) -> str:
+    """The type of a column under its kernel: number, count, yes/no or category."""
+    roles = {"GammaPoisson": "count", "BetaBernoulli": "yes/no", "DirichletCategorical": "category"}
+    return roles.get(kernel.kind, "number" if column.dtype.kind == "f" else "category")
+
+
+def prior_of(kernel: Kernel, column: int) -> str:
+    """The hyperparameters of one column, in a few words."""
+    shown = []
+    for field in fields(kernel):  # type: ignore[arg-type]
+        value = getattr(kernel, field.name)
+        if isinstance(value, tuple):
+            value = value[column]
+        if field.name == "levels":
+            shown.append(f"{len(value)} levels")
+        elif isinstance(value, tuple):
+            shown.append(f"{field.name} of all columns")
+        elif not isinstance(value, float):  # a law
+            numbers = ", ".join(f"{getattr(value, each.name):.3g}" for each in fields(value))
+            shown.append(f"{field.name} ~ {type(value).__name__}({numbers})")
+        else:
+            shown.append(f"{field.name} {value:.3g}")
+    return ", ".join(shown)
