@@ -60,14 +60,15 @@ def ctrl_c():
 
 @pytest.fixture
 def partita():
-    """Run a command in this process: ``partita("summarize", "draws.csv")``."""
-
+    """Run a command in this process and see that it ends as told."""
     from click.testing import CliRunner
 
     from partita.cli.options import cli
 
-    def run(*arguments, stdin=None):
-        return CliRunner().invoke(cli, [str(a) for a in arguments], input=stdin)
+    def run(*arguments, stdin=None, code=0):
+        done = CliRunner().invoke(cli, [str(a) for a in arguments], input=stdin)
+        assert done.exit_code == code, done.output
+        return done
 
     return run
 

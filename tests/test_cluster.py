@@ -209,7 +209,6 @@ def test_commands_work_on_a_cluster(kind, client, stored, tmp_path, as_if_large,
     for name in ("draws.npy", "draws.csv") if kind == "--scheduler" else ("draws.npy",):
         command = ("summarize", stored / name, "--json", "--time-limit", 60, "--bound", "none")
         done = [partita(*command, *where) for where in ((), there)]
-        assert [one.exit_code for one in done] == [0, 0], done[1].output
         found = [json.loads(one.stdout) for one in done]
         for part in ("labels", "expected_loss", "ball"):
             assert found[0].get(part) == found[1].get(part)
@@ -217,7 +216,6 @@ def test_commands_work_on_a_cluster(kind, client, stored, tmp_path, as_if_large,
     run = ("--draws", 20, "--burn-in", 10, "--chains", 2, "--bound", "none")
     for out, where in (("a", ()), ("b", there)):
         done = partita("fit", tmp_path / "data.csv", *run, "--out", tmp_path / out, *where)
-        assert done.exit_code == 0, done.output
     assert pt.read_draws(tmp_path / "a" / "draws.npz") == pt.read_draws(
         tmp_path / "b" / "draws.npz"
     )
@@ -225,18 +223,15 @@ def test_commands_work_on_a_cluster(kind, client, stored, tmp_path, as_if_large,
 
 def test_clusters_that_are_none(stored, monkeypatch, partita):
     draws = stored / "draws.npy"
-    done = partita("summarize", draws, "--scheduler", "tcp://127.0.0.1:1", "--workers", 2)
-    assert done.exit_code == 2
+    done = partita("summarize", draws, "--scheduler", "tcp://127.0.0.1:1", "--workers", 2, code=2)
     assert "give one" in done.output
     monkeypatch.setattr("partita.cli.options._SECONDS", 0.2)
-    done = partita("summarize", draws, "--scheduler", "tcp://127.0.0.1:1")
-    assert done.exit_code == 1
+    done = partita("summarize", draws, "--scheduler", "tcp://127.0.0.1:1", code=1)
     assert "no Dask scheduler at tcp://127.0.0.1:1" in done.output
     monkeypatch.setitem(sys.modules, "distributed", None)
     missing = 'needs distributed, which is not installed. Run: pip install "partita[dask]"'
     for option, value in (("--scheduler", "tcp://127.0.0.1:1"), ("--workers", 2)):
-        done = partita("summarize", draws, option, value)
-        assert done.exit_code == 1
+        done = partita("summarize", draws, option, value, code=1)
         assert f"{option} {missing}" in " ".join(done.output.split())
 
 

@@ -42,8 +42,7 @@ def test_tables_of_a_summary(summary):
 
 def test_a_directory_of_a_summary(partita, place):
     done = partita("summarize", "draws.csv", "--data", "data.csv", "--out", "one", "--one-based")
-    assert done.exit_code == 0, done.output
-    assert partita("summarize", "draws.csv", "--data", "data.csv", "--out", "zero").exit_code == 0
+    partita("summarize", "draws.csv", "--data", "data.csv", "--out", "zero")
     for name, columns in {
         "labels.csv": ["cluster"],
         "bounds.csv": ["estimate", "upper", "lower", "horizontal"],
@@ -66,8 +65,8 @@ def test_a_directory_of_a_summary(partita, place):
 def test_the_tables_of_questions(command, partita, place):
     np.savetxt("plain.csv", LABELS, fmt="%d", delimiter=",")
     words = [*command.split(), "plain.csv", "--no-header"]
-    assert partita(*words, "--out", "zero.csv").exit_code == 0
-    assert partita(*words, "--out", "one.csv", "--one-based").exit_code == 0
+    partita(*words, "--out", "zero.csv")
+    partita(*words, "--out", "one.csv", "--one-based")
     ones, zeros = table("one.csv"), table("zero.csv")
     if command == "path":
         assert list(ones[0])[-5:] == ["1", "2", "3", "4", "5"]

@@ -24,7 +24,6 @@ def test_text_json_and_file(draws, tmp_path, partita):
     out = tmp_path / "path.csv"
     path = pt.price_path(pt.read_draws(draws), loss="binder")
     done = partita("path", draws, "--loss", "binder", "--out", out)
-    assert done.exit_code == 0, done.output
     assert done.stdout == f"{path}\n"
     with out.open() as stream:
         rows = list(csv.DictReader(stream))
@@ -40,7 +39,6 @@ def test_text_json_and_file(draws, tmp_path, partita):
 def test_summarize_keeps_the_rules(draws, rules, partita):
     ((name, value),) = rules.items()
     done = partita("summarize", draws, f"--{name.replace('_', '-')}", value, "--json")
-    assert done.exit_code == 0, done.output
     free, found = (pt.estimate(pt.read_draws(draws), **wish) for wish in ({"min_size": 1}, rules))
     assert json.loads(done.stdout)["estimate"]["labels"] == found.labels.tolist()
     sizes = np.bincount(found.labels)
@@ -51,7 +49,6 @@ def test_summarize_keeps_the_rules(draws, rules, partita):
 
 def test_a_range_of_prices_confines_the_path_of_a_summary(draws, partita):
     done = partita("summarize", draws, "--path-range", 0.6, 1.2, "--json")
-    assert done.exit_code == 0, done.output
     path = json.loads(done.stdout)["path"]
     assert (path["low"], path["high"]) == (0.6, 1.2)
 
@@ -65,7 +62,6 @@ def test_a_core_as_text_json_and_file(tmp_path, partita):
     core = pt.credible_core(pt.read_draws(path), prob=0.6, held_out=False)
     asked = ["core", path, "--prob", "0.6", "--in-sample"]
     done = partita(*asked, "--out", out)
-    assert done.exit_code == 0, done.output
     assert done.stdout == f"{core}\n"
     with out.open() as stream:
         rows = list(csv.DictReader(stream))
@@ -87,7 +83,6 @@ def test_it_prints_writes_and_is_the_library(place, partita):
     result = partita(
         "representatives", "draws.csv", "--n", "2", "--out", "representatives.csv", "--json"
     )
-    assert result.exit_code == 0, result.stderr
     found = json.loads(result.stdout)
     expected = pt.representatives(pt.read_draws("draws.csv"), n=2)
     assert found["labels"] == expected.labels.tolist()
@@ -103,7 +98,6 @@ def test_it_prints_writes_and_is_the_library(place, partita):
 
 def test_against_prints_both_numbers_and_what_they_mean(place, partita):
     result = partita("compare", "draws.csv", "--against", "truth.csv")
-    assert result.exit_code == 0, result.stderr
     text = " ".join(result.stdout.split())
     draws = pt.read_draws("draws.csv")
     moved = np.repeat([0, 1, 2], 5)
@@ -126,7 +120,6 @@ def test_against_reads_draws_as_other_commands_do(place, partita):
     words = ("--format", "csv", "--sep", ";", "--burn-in", "5", "--thin", "2", "--json")
     weighed = ("--weights", "weights.csv")
     done = partita("compare", "draws.dat", "--against", "truth.csv", *words, *weighed)
-    assert done.exit_code == 0, done.stderr
     found = json.loads(done.stdout)
     moved = np.repeat([0, 1, 2], 5)
     moved[0] = 2
@@ -136,6 +129,5 @@ def test_against_reads_draws_as_other_commands_do(place, partita):
 
 def test_the_earlier_name_still_works(place, partita):
     done = partita("rivals", "draws.csv", "--n", "2", "--bound", "none")
-    assert done.exit_code == 0
     assert "partita rivals is now partita representatives" in done.stderr
     assert "rivals" not in partita("--help").stdout
