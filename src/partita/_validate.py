@@ -333,7 +333,7 @@ def _unreadable(
     why = f" ({type(failure).__name__}: {str(failure)[:200]})" if failure is not None else ""
     return error(
         f"{what} came as {type(obj).__name__}, which cannot be read as an array{why}; expected an "
-        "array or a table. Convert it first, with numpy.asarray, .toarray() or .detach() say."
+        "array or a table. Convert it first, for example by numpy.asarray, .toarray() or .detach()."
     )
 
 

@@ -167,6 +167,21 @@ def test_a_dry_run_says_what_was_understood_and_stops(place, partita):
     assert pt.read_draws("f/draws.npz").item_names == ("001", "1e2", "2021_05", "g4")
 
 
+def test_a_screen_has_the_first_profiles_and_says_where_the_others_are(
+    place, partita, without_report
+):
+    rng = np.random.default_rng(0)
+    names = [f"column{j}" for j in range(9)]
+    table = rng.normal(np.repeat([0.0, 9.0], 15)[:, None], 1.0, (30, 9))
+    np.savetxt(place / "t.csv", table, delimiter=",", header=",".join(names), comments="")
+    result = partita("fit", "t.csv", "--kernel", "empirical", *SHORT, "--out", "f")
+    assert "missing" not in result.stderr.splitlines()[0]  # no cell is
+    shown = [line for line in result.stdout.splitlines() if "column" in line and " to " in line]
+    assert len(shown) == 12
+    n_rows = len((place / "f" / "profiles.csv").read_text().splitlines()) - 1
+    assert f"… and {n_rows - 12} more rows, in f/profiles.csv" in result.stdout
+
+
 def test_names_are_as_the_file_spells_them(place, partita, without_report):
     (place / "t.csv").write_text("id,x\n001,1.5\n1,2.5\n1e2,7.5\n100,9.5\n")
     run = ("--names", "id", *SHORT, "--out", "f")

@@ -123,6 +123,9 @@ FIGURES = (
     *("traces", "core", "profiles", "estimate", "sensitivity", "memberships", "n_features"),
 )
 
+_PROFILES = 12
+"""Rows of the profiles that follow a summary on the screen."""
+
 
 @dataclass(frozen=True)
 class Results:
@@ -170,7 +173,11 @@ class Results:
         show_summary(summary, first=int(self.one_based))
         if (profiles := getattr(summary, "profiles", None)) is not None:
             shown = replace(profiles, cluster=profiles.cluster + int(self.one_based))
-            show(f"\nProfiles: what each cluster is like\n{shown}")
+            place = "the profiles.csv of --out DIRECTORY"
+            if self.out is not None:
+                place = str(Path(self.out) / "profiles.csv")
+            rows = shown._screen(_PROFILES, f"in {place}")
+            show(f"\nProfiles: what each cluster is like\n{rows}")
 
 
 def results(function: F) -> F:

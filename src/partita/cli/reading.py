@@ -394,14 +394,17 @@ class Understood:
 
     def show(self, kernel: Kernel) -> str:
         """Show how the table was read, one line per column."""
-        lines = [("column", "role", "kernel", "prior", "missing")]
+        lines: list[tuple[str, ...]] = [("column", "role", "kernel", "prior", "missing")]
         lines += [(name, role, "", "", "") for name, role in self.others]
         for position, name in enumerate(self.table.names):
             part, column = _part(kernel, position)
             missing = int(_is_missing(self.table.columns[position]).sum())
             role = role_of(part, self.table.columns[position])
             lines.append((name, role, part.kind, prior_of(part, column), str(missing or "")))
-        widths = [max(len(line[c]) for line in lines) for c in range(5)]
+        # Without missing cells their column would only make lines too wide for a terminal.
+        shown = 5 if any(line[4] for line in lines[1:]) else 4
+        lines = [line[:shown] for line in lines]
+        widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
         return "\n".join(
             "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
             for line in lines

@@ -211,9 +211,13 @@ class Profiles(Result):
         )
 
     def __str__(self) -> str:
+        return self._screen(_SHOWN, "in to_frame()")
+
+    def _screen(self, most: int, rest: str) -> str:
+        """The first rows as a table, and where the others are."""
         title = f"{100 * self.prob:g}% interval"
         rows, left = self._most_frequent_levels()
-        shown = rows[:_SHOWN]
+        shown = rows[:most]
         column = [printable(self.column[r]) for r in shown]
         parameter = [printable(self.parameter[r]) for r in shown]
         wide = max(map(len, ("column", *column))) + 2
@@ -230,9 +234,9 @@ class Profiles(Result):
                 f"{self.given[r]:>10.4g}  {given:<22}{self.averaged[r]:>10.4g}  {averaged:<22}"
             )
         if left:
-            lines.append(f"      {left:,} rows of less frequent levels are in to_frame()")
-        if len(rows) > _SHOWN:
-            lines.append(f"      … and {len(rows) - _SHOWN:,} more rows; see to_frame()")
+            lines.append(f"      {left:,} rows of less frequent levels are {rest}")
+        if len(rows) > most:
+            lines.append(f"      … and {len(rows) - most:,} more rows, {rest}")
         return "\n".join(line.rstrip() for line in lines)
 
     def _most_frequent_levels(self) -> tuple[list[int], int]:
