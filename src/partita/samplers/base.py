@@ -23,16 +23,11 @@ from partita.labels import DataSource
 
 def present_moments(values: Floats) -> tuple[Floats, Floats]:
     """Mean and sample variance of the cells that each column has."""
-    if not np.isnan(values).any():
-        return np.asarray(values.mean(axis=0)), np.asarray(values.var(axis=0, ddof=1))
     return np.asarray(np.nanmean(values, axis=0)), np.asarray(np.nanvar(values, axis=0, ddof=1))
 
 
 def standardised(values: Floats) -> Floats:
     """Columns with mean 0 and deviation 1; 0, the mean, where a cell is missing."""
-    if not np.isnan(values).any():
-        scale = values.std(axis=0)
-        return np.asarray((values - values.mean(axis=0)) / np.where(scale > 0, scale, 1.0))
     mean, scale = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
     return np.asarray(np.nan_to_num((values - mean) / np.where(scale > 0, scale, 1.0)))
 
@@ -281,8 +276,9 @@ class Kernel(Registered, ABC):
     learns: ClassVar[str] = "rate"
     """What is learned of a column, where it has a prior."""
 
-    def bind(self: Self, table: Table) -> Self:  # noqa: ARG002
+    def bind(self: Self, table: Table) -> Self:
         """This kernel, completed for these columns and checked against them."""
+        self.hyper(table.n_columns)
         return self
 
     def encode(self, table: Table) -> Floats:
@@ -476,8 +472,6 @@ class Product(Kernel):
     """
 
     parts: tuple[Part, ...]
-
-    kind: ClassVar[str] = "Product"
 
     def __init__(self, *parts: tuple[Kernel, int | str | Iterable[int | str]]) -> None:
         object.__setattr__(self, "parts", tuple(_clean_part(part) for part in parts))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,8 +63,6 @@ class DirichletCategorical(Kernel):
 
     weight: float = 1.0
     levels: tuple[tuple[Any, ...], ...] | None = None
-
-    kind: ClassVar[str] = "DirichletCategorical"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weight", positive(self.weight, "weight"))
@@ -268,8 +266,6 @@ class BetaBernoulli(Kernel):
     a: PerColumn = 1.0
     b: PerColumn = 1.0
 
-    kind: ClassVar[str] = "BetaBernoulli"
-
     def __post_init__(self) -> None:
         for name in ("a", "b"):
             object.__setattr__(self, name, per_column(getattr(self, name), name, above=0.0))
@@ -280,11 +276,6 @@ class BetaBernoulli(Kernel):
         kernel = cls()
         kernel.encode(as_table(data))
         return kernel
-
-    def bind(self, table: Table) -> BetaBernoulli:
-        """Checked against these columns; hyperparameters stay as given."""
-        self.hyper(table.n_columns)
-        return self
 
     def check_encoded(self, values: Floats) -> None:
         """Refuse encoded rows that are not zeros and ones."""
@@ -375,8 +366,6 @@ class GammaPoisson(Kernel):
     shape: PerColumn
     rate: PerColumn
 
-    kind: ClassVar[str] = "GammaPoisson"
-
     def __post_init__(self) -> None:
         for name in ("shape", "rate"):
             object.__setattr__(self, name, per_column(getattr(self, name), name, above=0.0))
@@ -395,11 +384,6 @@ class GammaPoisson(Kernel):
                 "has no answer. Drop the column, or give the kernel yourself."
             )
         return cls(1.0, tuple((1 / means).tolist()))
-
-    def bind(self, table: Table) -> GammaPoisson:
-        """Checked against these columns; hyperparameters stay as given."""
-        self.hyper(table.n_columns)
-        return self
 
     def check_encoded(self, values: Floats) -> None:
         """Refuse encoded rows that are not counts."""

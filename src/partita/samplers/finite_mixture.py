@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -77,8 +77,6 @@ class FiniteMixture(PartitionPrior):
     mean_components: float = 5.0
     components: tuple[float, ...] | None = None
     dynamic: bool = False
-
-    kind: ClassVar[str] = "FiniteMixture"
 
     def __post_init__(self) -> None:
         if not isinstance(self.weight, (Gamma, F)):

@@ -299,8 +299,18 @@ class Fit(Simulations, Predictions, Result):
         DataTree, or InferenceData where the installed ``arviz`` is older than 1.0
             The older ArviZ takes nothing else. ``["posterior"]["labels"]`` reads both.
         """
-
-        return fit_to_arviz(self)
+        base = require("arviz_base", extra="arviz", purpose="to_arviz()")
+        chains, kept = self.trace["n_clusters"].shape
+        posterior = {name: self.trace[name] for name in self.trace if name != "log_posterior"}
+        labels = self.draws.labels.reshape(chains, kept, self.draws.n_items)
+        tree = base.from_dict(
+            {
+                "posterior": {"labels": labels.astype(np.int64), **posterior},
+                "sample_stats": {"lp": self.trace["log_posterior"]},
+            },
+            dims={"labels": ["item"]},
+        )
+        return _for_installed_arviz(tree)
 
     def extend(self, *, draws: int, n_jobs: int | None = None, progress: bool | None = None) -> Fit:
         """Go on sampling where this fit stopped, also after Ctrl-C.
@@ -325,8 +335,37 @@ class Fit(Simulations, Predictions, Result):
         >>> fit.extend(draws=30).draws.n_draws
         160
         """
-
-        return extend_fit(self, draws, n_jobs, progress)
+        more = integer(draws, "draws", least=1)
+        if self.state is None:
+            raise NotSupportedError(
+                "this fit does not know where its chains stood (rows on workers, or a file of "
+                "version 0.1), so they cannot go on. Sample again."
+            )
+        chains, there = self.trace["n_clusters"].shape
+        settings = replace(self.settings, draws=there + more)
+        model = build_model(self.kernel, self.prior, self.values)
+        start = time.perf_counter()
+        with Display(settings, self.state.done, progress, ()) as display:
+            advance = runner(model, n_jobs)
+            reached, interrupted = advance_all(settings, self.state, advance, display.update)
+        if not reached.n_draws:
+            return self
+        item_names, n_items = self.draws.item_names, self.draws.n_items
+        new, trace = collected(reached, model, self.kernel, self.columns, item_names)
+        # Chain by chain, the old draws and then the new ones.
+        joined = {
+            name: np.concatenate([old, trace[name]], axis=1) for name, old in self.trace.items()
+        }
+        labels = [part.labels.reshape(chains, -1, n_items) for part in (self.draws, new)]
+        return replace(
+            self,
+            draws=_draws(np.concatenate(labels, axis=1), joined, item_names),
+            trace=MappingProxyType(joined),
+            settings=settings,
+            seconds=self.seconds + time.perf_counter() - start,
+            interrupted=interrupted,
+            state=reached.standing(),
+        )
 
     def save(self, path: PathLike, *, overwrite: bool = False) -> None:
         """Write the fit to one file, atomically and without pickle; see :meth:`load`."""
@@ -387,55 +426,6 @@ def _draws(labels: NDArray[Any], trace: Trace, item_names: tuple[str, ...] | Non
         chain=np.repeat(np.arange(chains), kept),
         item_names=item_names,
     )
-
-
-def extend_fit(fit: Fit, draws: int, n_jobs: int | None, progress: bool | None) -> Fit:
-    """See ``Fit.extend``."""
-    more = integer(draws, "draws", least=1)
-    if fit.state is None:
-        raise NotSupportedError(
-            "this fit does not know where its chains stood (rows on workers, or a file of version "
-            "0.1), so they cannot go on. Sample again."
-        )
-    chains, there = fit.trace["n_clusters"].shape
-    settings = replace(fit.settings, draws=there + more)
-    model = build_model(fit.kernel, fit.prior, fit.values)
-    start = time.perf_counter()
-    with Display(settings, fit.state.done, progress, ()) as display:
-        advance = runner(model, n_jobs)
-        reached, interrupted = advance_all(settings, fit.state, advance, display.update)
-    if not reached.n_draws:
-        return fit
-    item_names, n_items = fit.draws.item_names, fit.draws.n_items
-    new, trace = collected(reached, model, fit.kernel, fit.columns, item_names)
-    # Chain by chain, the old draws and then the new ones.
-    joined = {name: np.concatenate([fit.trace[name], trace[name]], axis=1) for name in fit.trace}
-    labels = [part.labels.reshape(chains, -1, n_items) for part in (fit.draws, new)]
-    return replace(
-        fit,
-        draws=_draws(np.concatenate(labels, axis=1), joined, item_names),
-        trace=MappingProxyType(joined),
-        settings=settings,
-        seconds=fit.seconds + time.perf_counter() - start,
-        interrupted=interrupted,
-        state=reached.standing(),
-    )
-
-
-def fit_to_arviz(fit: Fit) -> Any:
-    """See ``Fit.to_arviz``."""
-    base = require("arviz_base", extra="arviz", purpose="to_arviz()")
-    chains, kept = fit.trace["n_clusters"].shape
-    posterior = {name: fit.trace[name] for name in fit.trace if name != "log_posterior"}
-    labels = fit.draws.labels.reshape(chains, kept, fit.draws.n_items)
-    tree = base.from_dict(
-        {
-            "posterior": {"labels": labels.astype(np.int64), **posterior},
-            "sample_stats": {"lp": fit.trace["log_posterior"]},
-        },
-        dims={"labels": ["item"]},
-    )
-    return _for_installed_arviz(tree)
 
 
 def _for_installed_arviz(tree: Any) -> Any:

@@ -40,11 +40,15 @@ def varying(table: Table, kind: str) -> Floats:
             f"column {table.names[int(present.argmin())]} has {present.min()} values, which "
             "have no variance; the empirical rule needs two or more."
         )
+    return _refuse_constant(values, table, "rate = sample variance")
+
+
+def _refuse_constant(values: Floats, table: Table, rule: str) -> Floats:
     constant = [table.names[j] for j in np.flatnonzero(refuse_extremes(values, table) == 0)]
     if constant:
         raise InvalidDataError(
-            f"column {listed(constant)} is constant, so the empirical rule (rate = sample "
-            "variance) has no answer. Drop the column, or give the kernel yourself."
+            f"column {listed(constant)} is constant, so the empirical rule ({rule}) has no "
+            "answer. Drop the column, or give the kernel yourself."
         )
     return values
 
@@ -206,8 +210,6 @@ class NormalInverseGamma(Kernel):
     shape: PerColumn
     rate: Rate
 
-    kind: ClassVar[str] = "NormalInverseGamma"
-
     def __post_init__(self) -> None:
         object.__setattr__(self, "mean", per_column(self.mean, "mean"))
         for name in ("precision", "shape"):
@@ -250,10 +252,6 @@ class NormalInverseGamma(Kernel):
                 argument="mean",
             )
         return self
-
-    def encode(self, table: Table) -> Floats:
-        """The columns themselves."""
-        return numbers(table, self.kind, missing=True)
 
     def _hyper(self, d: int) -> tuple[Floats, Floats, Floats, Floats]:
         return (
@@ -477,7 +475,6 @@ class NormalInverseWishart(Kernel):
     degrees: float
     scale: Scale
 
-    kind: ClassVar[str] = "NormalInverseWishart"
     joint: ClassVar[bool] = True
     learns: ClassVar[str] = "scale"
 
@@ -695,13 +692,7 @@ def _varying(data: DataSource) -> Floats:
     values = numbers(table, NormalInverseWishart.kind, advice=_ADVICE)
     if len(values) < 2:
         raise InvalidDataError("one row has no variance; the empirical rule needs two or more.")
-    constant = [table.names[j] for j in np.flatnonzero(refuse_extremes(values, table) == 0)]
-    if constant:
-        raise InvalidDataError(
-            f"column {listed(constant)} is constant, so the empirical rule (scale = sample "
-            "variances) has no answer. Drop the column, or give the kernel yourself."
-        )
-    return values
+    return _refuse_constant(values, table, "scale = sample variances")
 
 
 def _clean_scale(scale: Any) -> Scale:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -94,67 +93,13 @@ class Parameters:
     components: NDArray[np.int64]
     rates: Floats
 
-    def rows(self, draws: slice) -> Parameters:
+    def rows(self, draws: slice | NDArray[np.int64]) -> Parameters:
         """The parameters of some draws."""
         return Parameters(self.prior[draws], self.components[draws], self.rates[draws])
 
-
-@dataclass(frozen=True)
-class _Points:
-    """Where a density is asked for, and the model."""
-
-    points: Floats
-    log_base: Floats
-    log_alone: Floats
-    values: Floats
-    arrays: Arrays
-    prior: PriorTables
-
-
-def _log_densities(at: _Points, learned: Parameters, block: Block) -> tuple[Floats]:
-    """The log density of each draw of a block at each point."""
-    from partita.kernels.gibbs.density import predictive_log_densities
-
-    arrays = at.arrays
-    model = arrays.likelihood(at.values)
-    points = arrays.likelihood(at.points)._replace(hyper=model.hyper)
-    mine = learned.rows(slice(block.start, block.start + block.n_clusters.size))
-    found = predictive_log_densities(
-        points,
-        at.log_base,
-        at.log_alone.copy() if arrays.n_learned else at.log_alone,
-        model,
-        at.prior.own(),
-        block.rows,
-        mine.prior,
-        mine.components,
-        arrays.rates,
-        mine.rates,
-    )
-    return (found,)
-
-
-def _left_out(
-    at: _Points, learned: Parameters, items: NDArray[np.int64], block: Block
-) -> tuple[Floats]:
-    """The log density of each item given the others, under each draw of a block."""
-    from partita.kernels.gibbs.density import leave_one_out_log_densities
-
-    arrays = at.arrays
-    mine = learned.rows(slice(block.start, block.start + block.n_clusters.size))
-    found = leave_one_out_log_densities(
-        arrays.likelihood(at.values),
-        at.log_base,
-        at.log_alone.copy() if arrays.n_learned else at.log_alone,
-        at.prior.own(),
-        block.rows,
-        mine.prior,
-        mine.components,
-        arrays.rates,
-        mine.rates,
-        items,
-    )
-    return (found,)
+    def of(self, block: Block) -> Parameters:
+        """The parameters of the draws of a block."""
+        return self.rows(slice(block.start, block.start + block.n_clusters.size))
 
 
 class Predictions(_FitBase):
@@ -195,14 +140,32 @@ class Predictions(_FitBase):
 
     def _log_densities(self, encoded: Floats, n_jobs: int | None) -> Iterator[Floats]:
         """Log densities (n_draws, n_some) of all draws, at the points in blocks."""
+        from partita.kernels.gibbs.density import predictive_log_densities
+
         arrays, tables = self._compiled(self.kernel, encoded)
         base, alone = self.kernel.log_base(encoded), _log_alone(encoded, arrays, tables)
         parameters = self._parameters()
         step = max(1, _CELLS // self.draws.n_draws)
         for start in range(0, encoded.shape[0], step):
             these = slice(start, start + step)
-            points = _Points(encoded[these], base[these], alone[these], self.values, arrays, tables)
-            look = partial(_log_densities, points, parameters)
+            points = arrays.likelihood(encoded[these])
+
+            def look(block: Block, these: slice = these, points: Any = points) -> tuple[Floats]:
+                model, mine = arrays.likelihood(self.values), parameters.of(block)
+                found = predictive_log_densities(
+                    points._replace(hyper=model.hyper),
+                    base[these],
+                    alone[these].copy(),
+                    model,
+                    tables.own(),
+                    block.rows,
+                    mine.prior,
+                    mine.components,
+                    arrays.rates,
+                    mine.rates,
+                )
+                return (found,)
+
             (found,) = concatenated(map_blocks(look, self.draws, rows=_DRAWS, n_jobs=n_jobs))
             yield found
 
@@ -210,13 +173,30 @@ class Predictions(_FitBase):
         self, chosen: NDArray[np.int64], items: NDArray[np.int64], n_jobs: int | None
     ) -> Floats:
         """log p(x_i | x_−i, c_−i) of items under some draws, (n_chosen, n_items)."""
+        from partita.kernels.gibbs.density import leave_one_out_log_densities
+
         values = self.values
         arrays = flatten(self.kernel, len(values), np.asarray(np.isnan(values).any(axis=0)))
         tables = self.prior.tables(len(values))
         base, alone = self.kernel.log_base(values), _log_alone(values, arrays, tables)
-        learned, at = self._parameters(), _Points(values, base, alone, values, arrays, tables)
-        mine = Parameters(learned.prior[chosen], learned.components[chosen], learned.rates[chosen])
-        look = partial(_left_out, at, mine, items)
+        parameters = self._parameters().rows(chosen)
+
+        def look(block: Block) -> tuple[Floats]:
+            mine = parameters.of(block)
+            found = leave_one_out_log_densities(
+                arrays.likelihood(values),
+                base,
+                alone.copy(),
+                tables.own(),
+                block.rows,
+                mine.prior,
+                mine.components,
+                arrays.rates,
+                mine.rates,
+                items,
+            )
+            return (found,)
+
         kept = self.draws._take(chosen)
         return concatenated(map_blocks(look, kept, rows=_DRAWS, n_jobs=n_jobs))[0]
 

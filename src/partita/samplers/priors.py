@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -337,8 +337,58 @@ def join_tables(n_items: int, sigma: float) -> tuple[Floats, Floats]:
     return log_size, log_block
 
 
+class _Process(PartitionPrior):
+    """What the Dirichlet and the Pitman–Yor process share: the former has the discount 0."""
+
+    concentration: float | Gamma
+    discount: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "concentration", _clean(self.concentration, self.discount))
+
+    def log_probability(self, labels: ArrayLike) -> float:
+        """Log probability of a partition; a random concentration is integrated out."""
+        return float(self.log_probability_of_sizes(cluster_sizes(labels)[None, :])[0])
+
+    def log_probability_of_sizes(self, sizes: Ints) -> Floats:
+        """Log probabilities of partitions by their cluster sizes; see ``PartitionPrior``."""
+        from scipy.special import gammaln
+
+        sigma = self.discount
+        terms = gammaln(np.maximum(sizes, 1) - sigma) - gammaln(1 - sigma)
+        blocks = np.where(sizes > 0, terms, 0.0).sum(axis=1)
+        clusters, number = np.unique((sizes > 0).sum(axis=1), return_inverse=True)
+        n = int(sizes[0].sum())
+        opened = [_log_opening(self.concentration, sigma, n, k) for k in clusters.tolist()]
+        return np.asarray(blocks + np.array(opened)[number])
+
+    def expected_clusters(self, n_items: int) -> float:
+        """α/σ · [Π_{i<N} (α + σ + i)/(α + i) − 1], or Σ_{i<N} α/(α + i) where σ is 0.
+
+        Averaged over a random concentration.
+        """
+        n_items = integer(n_items, "n_items", least=1)
+        if isinstance(self.concentration, Gamma):
+            u, log_weights = self.concentration.nodes(0.0)
+            return float(np.exp(log_weights) @ expected_at(np.exp(u), self.discount, n_items))
+        return float(expected_at(np.array([self.concentration]), self.discount, n_items)[0])
+
+    def tables(self, n_items: int) -> PriorTables:
+        """The prior for n items, for the compiled loops."""
+        log_size, log_block = join_tables(n_items, self.discount)
+        shape, rate, start = 0.0, 0.0, self.concentration
+        if isinstance(start, Gamma):
+            shape, rate, start = start.shape, start.rate, start.mean
+        arrays = Prior(self.discount, log_size, log_block, np.empty(0), shape, rate)
+        return PriorTables(arrays, start, 0.0, "concentration")
+
+    def least_parameter(self) -> float:
+        """A concentration is above −discount."""
+        return 0.0 - self.discount
+
+
 @dataclass(frozen=True)
-class PitmanYor(PartitionPrior):
+class PitmanYor(_Process):
     """Partitions of the Pitman–Yor process.
 
     p(c) = Π_{i=1}^{k−1} (α + iσ) / [(α + 1)…(α + N − 1)] · Π_j (1 − σ)…(n_j − 1 − σ)
@@ -374,36 +424,13 @@ class PitmanYor(PartitionPrior):
     concentration: float | Gamma
     discount: float
 
-    kind: ClassVar[str] = "PitmanYor"
-
     def __post_init__(self) -> None:
-        discount = clean_discount(self.discount)
-        object.__setattr__(self, "discount", discount)
-        object.__setattr__(self, "concentration", _clean(self.concentration, discount))
-
-    def log_probability(self, labels: ArrayLike) -> float:
-        """Log probability of a partition; a random concentration is integrated out."""
-        return float(self.log_probability_of_sizes(cluster_sizes(labels)[None, :])[0])
-
-    def log_probability_of_sizes(self, sizes: Ints) -> Floats:
-        """Log probabilities of partitions by their cluster sizes; see ``PartitionPrior``."""
-        return _log_probability(self.concentration, self.discount, sizes)
-
-    def expected_clusters(self, n_items: int) -> float:
-        """α/σ · [Π_{i<N} (α + σ + i)/(α + i) − 1]; averaged over a random concentration."""
-        return _expected_clusters(self.concentration, self.discount, n_items)
-
-    def tables(self, n_items: int) -> PriorTables:
-        """The prior for n items, for the compiled loops."""
-        return _tables(self.concentration, self.discount, n_items)
-
-    def least_parameter(self) -> float:
-        """A concentration is above −discount."""
-        return -self.discount
+        object.__setattr__(self, "discount", clean_discount(self.discount))
+        super().__post_init__()
 
 
 @dataclass(frozen=True)
-class DirichletProcess(PartitionPrior):
+class DirichletProcess(_Process):
     """Partitions of the Dirichlet process, the Chinese restaurant process.
 
     p(c) = Γ(α)/Γ(α + N) · α^k Π_j Γ(n_j). The number of clusters grows like
@@ -434,26 +461,7 @@ class DirichletProcess(PartitionPrior):
 
     concentration: float | Gamma
 
-    kind: ClassVar[str] = "DirichletProcess"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "concentration", _clean(self.concentration, 0.0))
-
-    def log_probability(self, labels: ArrayLike) -> float:
-        """Log probability of a partition; a random concentration is integrated out."""
-        return float(self.log_probability_of_sizes(cluster_sizes(labels)[None, :])[0])
-
-    def log_probability_of_sizes(self, sizes: Ints) -> Floats:
-        """Log probabilities of partitions by their cluster sizes; see ``PartitionPrior``."""
-        return _log_probability(self.concentration, 0.0, sizes)
-
-    def expected_clusters(self, n_items: int) -> float:
-        """Σ_{i<N} α/(α + i); averaged over a random concentration."""
-        return _expected_clusters(self.concentration, 0.0, n_items)
-
-    def tables(self, n_items: int) -> PriorTables:
-        """The prior for n items, for the compiled loops."""
-        return _tables(self.concentration, 0.0, n_items)
+    discount = 0.0
 
 
 def clean_discount(discount: Any) -> float:
@@ -473,27 +481,6 @@ def _clean(concentration: Any, discount: float) -> float | Gamma:
     if not cleaned > -discount:
         raise unexpected(concentration, "concentration", expected)
     return cleaned
-
-
-def _tables(concentration: float | Gamma, sigma: float, n_items: int) -> PriorTables:
-    log_size, log_block = join_tables(n_items, sigma)
-    shape, rate, start = 0.0, 0.0, concentration
-    if isinstance(concentration, Gamma):
-        shape, rate, start = concentration.shape, concentration.rate, concentration.mean
-    arrays = Prior(sigma, log_size, log_block, np.empty(0), shape, rate)
-    return PriorTables(arrays, float(start), 0.0, "concentration")  # type: ignore[arg-type]
-
-
-def _log_probability(concentration: float | Gamma, sigma: float, sizes: Ints) -> Floats:
-    """Log probabilities of rows of cluster sizes, 0 for none."""
-    from scipy.special import gammaln
-
-    terms = gammaln(np.maximum(sizes, 1) - sigma) - gammaln(1 - sigma)
-    blocks = np.where(sizes > 0, terms, 0.0).sum(axis=1)
-    clusters, number = np.unique((sizes > 0).sum(axis=1), return_inverse=True)
-    n = int(sizes[0].sum())
-    opened = [_log_opening(concentration, sigma, n, k) for k in clusters.tolist()]
-    return np.asarray(blocks + np.array(opened)[number])
 
 
 def _log_opening(concentration: float | Gamma, sigma: float, n: int, k: int) -> float:
@@ -518,14 +505,6 @@ def _log_opened(alpha: Floats, log_alpha: Floats, sigma: float, k: int) -> Float
         return (k - 1) * log_alpha if k > 1 else np.zeros_like(alpha)
     i = np.arange(1, k)
     return np.asarray(np.log(alpha[:, None] + sigma * i).sum(axis=1))
-
-
-def _expected_clusters(concentration: float | Gamma, sigma: float, n_items: int) -> float:
-    n_items = integer(n_items, "n_items", least=1)
-    if isinstance(concentration, Gamma):
-        u, log_weights = concentration.nodes(0.0)
-        return float(np.exp(log_weights) @ expected_at(np.exp(u), sigma, n_items))
-    return float(expected_at(np.array([concentration]), sigma, n_items)[0])
 
 
 def expected_at(alpha: Floats, sigma: float, n_items: int) -> Floats:
@@ -685,8 +664,6 @@ class ProductPartition(PartitionPrior):
 
     log_v: LogV
     log_w: LogW
-
-    kind: ClassVar[str] = "ProductPartition"
 
     def __post_init__(self) -> None:
         log_v, log_w = self.log_v, self.log_w
