@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -396,7 +397,7 @@ def draws_on_workers(
     with explained(client):
         found = client.compute(made)
         counted = list(
-            in_order(client, lambda one: client.submit(_counting, one, pure=False), found)
+            in_order(client, lambda one: client.submit(itemgetter(2), one, pure=False), found)
         )
         columns, start, step = _common(counted)
         refuse_counting(shape, columns, start, step, item_names)
@@ -498,11 +499,6 @@ def _rising(whole: Ints, first: int) -> Counting | None:
     still = (whole[:, columns] == whole[0, columns] + step[columns] * rows).all(axis=0)
     columns = columns[still]
     return np.stack([columns, whole[0, columns] - first * step[columns], step[columns]], axis=1)
-
-
-def _counting(made: tuple[Any, ...]) -> Counting | None:
-    found: Counting | None = made[2]
-    return found
 
 
 def _common(counted: Sequence[Counting | None]) -> tuple[Ints, ...]:

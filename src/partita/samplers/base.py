@@ -276,9 +276,8 @@ class Kernel(Registered, ABC):
     learns: ClassVar[str] = "rate"
     """What is learned of a column, where it has a prior."""
 
-    def bind(self: Self, table: Table) -> Self:
+    def bind(self: Self, table: Table) -> Self:  # noqa: ARG002
         """This kernel, completed for these columns and checked against them."""
-        self.hyper(table.n_columns)
         return self
 
     def encode(self, table: Table) -> Floats:

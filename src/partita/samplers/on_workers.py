@@ -34,6 +34,7 @@ from partita.errors import InvalidDataError, InvalidInputError, NotSupportedErro
 from partita.io.data_table import Table, as_table
 from partita.kernels.arrays import Floats, Int32s
 from partita.kernels.gibbs.primitives import Likelihood, Prior, Rates, next_bits
+from partita.labels import canonical
 from partita.samplers.base import Kernel
 from partita.samplers.chains import (
     Arrays,
@@ -123,10 +124,6 @@ def _chunk(values: Floats, first: int, model: bytes) -> ChunkThere:
 def _some(raw: Any, rows: NDArray[np.int64]) -> Any:
     """Some rows of a piece of a collection."""
     return raw.iloc[rows] if hasattr(raw, "iloc") else raw[rows]
-
-
-def _length(raw: Any) -> int:
-    return len(raw)
 
 
 def _prior_on_worker(model: bytes, weight: float, components: int) -> Prior:
@@ -345,7 +342,8 @@ def sample_on_workers(
         return _begin(rows, model, constants, kernel, unbound, raw, initial, child)
 
     chains = run(begin, children, settings.chains)
-    directory = None if checkpoint is None else _directory(checkpoint)
+    place = None if checkpoint is None else Path(str(checkpoint)).resolve()
+    directory = None if place is None else place.with_name(f"{place.name}.chunks")
     keeper = _Keeper(chains, directory, checkpoint_every)
     notes = (*notes, f"rows stayed on {len(client.nthreads())} workers, in {len(raw)} chunks.")
     states = tuple(_shadow(chain) for chain in chains)
@@ -383,23 +381,9 @@ def _pieces(data: Any, client: Any) -> tuple[list[Any], list[int]]:
         delayed = list(data.to_delayed())
     with explained(client):
         raw = client.compute(delayed)
-    sizes = list(in_order(client, lambda one: client.submit(_length, one, pure=False), raw))
+    sizes = list(in_order(client, lambda one: client.submit(len, one, pure=False), raw))
     filled = [(piece, size) for piece, size in zip(raw, sizes, strict=True) if size]
     return [piece for piece, _ in filled], [size for _, size in filled]
-
-
-def _fetch(raw: Sequence[Any], sizes: Sequence[int], rows: Any, client: Any) -> list[Any]:
-    """Some rows of all, in pieces."""
-    ends = np.cumsum(sizes)
-    cuts = np.searchsorted(rows, np.concatenate([[0], ends]))
-    wanted = [
-        (piece, rows[low:high] - first)
-        for piece, first, (low, high) in zip(
-            raw, np.concatenate([[0], ends[:-1]]), pairwise(cuts), strict=True
-        )
-        if high > low
-    ]
-    return list(in_order(client, lambda one: client.submit(_some, *one, pure=False), wanted))
 
 
 def _joined(parts: Sequence[Any]) -> Any:
@@ -414,7 +398,15 @@ def _some_rows(
     """Random rows as a table, for a start or to choose a kernel by."""
     n_items = int(sum(sizes))
     chosen = np.sort(rng.choice(n_items, min(n_items, START_ROWS), replace=False, shuffle=False))
-    return as_table(_joined(_fetch(raw, sizes, chosen, client)))
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    cuts = np.searchsorted(chosen, starts)
+    wanted = [
+        (piece, chosen[low:high] - first)
+        for piece, first, (low, high) in zip(raw, starts[:-1], pairwise(cuts), strict=True)
+        if high > low
+    ]
+    found = in_order(client, lambda one: client.submit(_some, *one, pure=False), wanted)
+    return as_table(_joined(list(found)))
 
 
 def _bound(
@@ -449,9 +441,8 @@ def _begin(
     if isinstance(initial, str) and initial == "one":
         with explained(rows.client):
             labels = [rows.submit(np.zeros, int(size), np.int32) for size in sizes]
-        state = ChainState(np.zeros(1, np.int32), alpha, random, rates)
-        return ChainThere(rows, model, state, labels, 1, model=constants)
-    if initial is not None and not (isinstance(initial, str) and initial == "sample"):
+        k, state = 1, ChainState(np.zeros(1, np.int32), alpha, random, rates)
+    elif initial is not None and not (isinstance(initial, str) and initial == "sample"):
         given = np.asarray(initial)
         if given.shape != (rows.bounds[-1],):
             raise InvalidInputError(
@@ -459,30 +450,22 @@ def _begin(
                 "workers.",
                 argument="initial",
             )
-        from partita.labels import canonical
-
         whole = canonical(given).astype(np.int32)
         labels = [held(rows.client, whole[a:b]) for a, b in pairwise(rows.bounds)]
-        state = ChainState(np.zeros(1, np.int32), alpha, random, rates)
-        return ChainThere(rows, model, state, labels, int(whole.max()) + 1, model=constants)
-    table = _some_rows(raw, sizes.tolist(), rng, rows.client)
-    values = kernel.encode(table)
-    small = build_model(kernel, _for_fewer(prior, len(values)), values)
-    most = prior.most_clusters() or len(values)
-    grouped = _kmeans(kernel.features(values), min(_START_CLUSTERS, most, len(values)), rng)
-    state = ChainState(_numbered(grouped), alpha, random, rates)
-    moves = Settings(1, _START_ITERATIONS, 1, 1, 1, split_merges(len(values)))
-    state, _ = _advance(small, Step(moves, state, 0, _START_ITERATIONS))
-    k = int(state.labels.max()) + 1
-    drawn, key = _drawn(model, values, state, k)
-    labels = rows.futures(_place, [None] * len(rows.chunks), drawn, key)
+        k, state = int(whole.max()) + 1, ChainState(np.zeros(1, np.int32), alpha, random, rates)
+    else:
+        table = _some_rows(raw, sizes.tolist(), rng, rows.client)
+        values = kernel.encode(table)
+        small = build_model(kernel, _for_fewer(prior, len(values)), values)
+        most = prior.most_clusters() or len(values)
+        grouped = _kmeans(kernel.features(values), min(_START_CLUSTERS, most, len(values)), rng)
+        state = ChainState(canonical(grouped).astype(np.int32), alpha, random, rates)
+        moves = Settings(1, _START_ITERATIONS, 1, 1, 1, split_merges(len(values)))
+        state, _ = _advance(small, Step(moves, state, 0, _START_ITERATIONS))
+        k = int(state.labels.max()) + 1
+        drawn, key = _drawn(model, values, state, k)
+        labels = rows.futures(_place, [None] * len(rows.chunks), drawn, key)
     return ChainThere(rows, model, state, labels, k, model=constants)
-
-
-def _numbered(labels: NDArray[Any]) -> Int32s:
-    from partita.labels import canonical
-
-    return canonical(labels).astype(np.int32)
 
 
 def _drawn(model: Model, values: Floats, state: ChainState, k: int) -> tuple[Drawn, np.uint64]:
@@ -517,11 +500,6 @@ class _Keeper:
             chain.cut(self._directory, str(number), self._written)
         self._written = len(self._chains[0].kept)
         self._last = time.monotonic()
-
-
-def _directory(path: PathLike) -> Path:
-    place = Path(str(path)).resolve()
-    return place.with_name(f"{place.name}.chunks")
 
 
 def _shadow(chain: ChainThere) -> ChainState:

@@ -329,6 +329,17 @@ class PartitionPrior(Registered, ABC):
         return None
 
 
+def clean_prior(prior: Any, argument: str) -> PartitionPrior:
+    """The prior, if it is one."""
+    if not isinstance(prior, PartitionPrior):
+        raise unexpected(prior, argument, PRIORS)
+    return prior
+
+
+PRIORS = "DirichletProcess, PitmanYor, FiniteMixture or another PartitionPrior"
+"""What a prior may be, in the words of a message."""
+
+
 def join_tables(n_items: int, sigma: float) -> tuple[Floats, Floats]:
     """log(n − σ) for n = 0 … N, and log (1 − σ)(2 − σ)…(n − 1 − σ)."""
     n = np.arange(n_items + 1.0)

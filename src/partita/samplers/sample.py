@@ -65,7 +65,7 @@ from partita.samplers.checkpoint import (
 from partita.samplers.discrete import BetaBernoulli, DirichletCategorical, GammaPoisson
 from partita.samplers.fit import STARTED, Fit, collected
 from partita.samplers.normal import NormalInverseGamma, NormalInverseWishart
-from partita.samplers.priors import DirichletProcess, Gamma, PartitionPrior
+from partita.samplers.priors import DirichletProcess, Gamma, PartitionPrior, clean_prior
 
 STARTS = ("one", "singletons", "kmeans", "sample")
 
@@ -699,13 +699,7 @@ def _check_sampler(
 
 
 def _check_prior(prior: PartitionPrior | None) -> PartitionPrior:
-    if prior is None:
-        return DirichletProcess(Gamma(1, 1))
-    if not isinstance(prior, PartitionPrior):
-        raise unexpected(
-            prior, "prior", "DirichletProcess, PitmanYor, FiniteMixture or another PartitionPrior"
-        )
-    return prior
+    return DirichletProcess(Gamma(1, 1)) if prior is None else clean_prior(prior, "prior")
 
 
 def _prepare(

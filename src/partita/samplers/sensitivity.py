@@ -26,10 +26,12 @@ from partita.mcmc import MAX_K_HAT, ess_mean, is_doubtful, pareto_smoothed
 from partita.posterior import Posterior
 from partita.samplers.finite_mixture import FiniteMixture
 from partita.samplers.priors import (
+    PRIORS,
     DirichletProcess,
     Gamma,
     PartitionPrior,
     PitmanYor,
+    clean_prior,
     concentration_for,
 )
 from partita.scan import Block, by_chain, concatenated, map_blocks, shapes_of, weighted_error
@@ -100,16 +102,7 @@ def reweight(draws: Draws, prior: PartitionPrior, from_prior: PartitionPrior | N
         raise NotSupportedError(
             "these are runs of an ensemble, which have no prior to exchange.", argument="prior"
         )
-    if not isinstance(prior, PartitionPrior):
-        raise unexpected(prior, "prior", _PRIORS)
-    if from_prior is None:
-        raise InvalidInputError(
-            "these draws do not say under which prior they were made. Give it: "
-            "draws.reweighted(prior=..., from_prior=pt.DirichletProcess(1.0)), say.",
-            argument="from_prior",
-        )
-    if not isinstance(from_prior, PartitionPrior):
-        raise unexpected(from_prior, "from_prior", _PRIORS)
+    prior, from_prior = clean_prior(prior, "prior"), _own_prior(from_prior, "draws.reweighted")
     found = importance_weights(draws, prior, from_prior)
     record = found.reweighting
     assert record is not None
@@ -131,7 +124,15 @@ def reweight(draws: Draws, prior: PartitionPrior, from_prior: PartitionPrior | N
     return found
 
 
-_PRIORS = "DirichletProcess, PitmanYor, FiniteMixture or another PartitionPrior"
+def _own_prior(from_prior: PartitionPrior | None, function: str) -> PartitionPrior:
+    """The prior of draws that do not know it."""
+    if from_prior is None:
+        raise InvalidInputError(
+            "these draws do not say under which prior they were made. Give it: "
+            f"{function}(…, from_prior=pt.DirichletProcess(1.0)), say.",
+            argument="from_prior",
+        )
+    return clean_prior(from_prior, "from_prior")
 
 
 def importance_weights(draws: Draws, prior: PartitionPrior, from_prior: PartitionPrior) -> Draws:
@@ -632,22 +633,13 @@ def _draws_and_prior(source: Any, from_prior: Any) -> tuple[Draws, PartitionPrio
 
     if isinstance(source, Fit) and from_prior is None:
         return source.draws, source.prior
-    draws = as_draws(source)
-    if from_prior is None:
-        raise InvalidInputError(
-            "these draws do not say under which prior they were made. Give it: "
-            "prior_sensitivity(draws, from_prior=pt.DirichletProcess(1.0)), say.",
-            argument="from_prior",
-        )
-    if not isinstance(from_prior, PartitionPrior):
-        raise unexpected(from_prior, "from_prior", _PRIORS)
-    return draws, from_prior
+    return as_draws(source), _own_prior(from_prior, "prior_sensitivity")
 
 
 def _clean_priors(priors: Any) -> list[PartitionPrior]:
     found = list(priors) if isinstance(priors, Sequence) else [priors]
     if not found or not all(isinstance(prior, PartitionPrior) for prior in found):
-        raise unexpected(priors, "priors", f"a list of {_PRIORS}")
+        raise unexpected(priors, "priors", f"a list of {PRIORS}")
     return found
 
 
@@ -703,12 +695,9 @@ class _Grid:
 
     def ordered(self) -> tuple[list[tuple[PartitionPrior, Draws]], int]:
         """Entries by their scale, those of other kinds last; and where its own is."""
-        order = sorted(range(len(self.entries)), key=lambda m: self._key(m))
+        scales = [self.scale(prior) for prior, _ in self.entries]
+        order = np.argsort(scales, kind="stable").tolist()  # which puts NaN last
         return [self.entries[m] for m in order], order.index(0)
-
-    def _key(self, m: int) -> tuple[bool, float]:
-        scale = self.scale(self.entries[m][0])
-        return math.isnan(scale), 0.0 if math.isnan(scale) else scale
 
 
 _ATTRIBUTE = {
