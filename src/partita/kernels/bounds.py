@@ -11,6 +11,107 @@ from partita.kernels._jit import array_kernel, inner_kernel, kernel, part_of_ker
 from partita.kernels.arrays import Floats, Int32s, Ints, writable
 
 
+@inner_kernel
+def match_tight(far: Floats, n: int, u: Floats, v: Floats, column_of: Ints, row_of: Ints) -> None:
+    """Lower the potentials until every row is tight somewhere, and match the rows that can be."""
+    for j in range(n):
+        least = np.inf
+        for i in range(n):
+            least = min(least, u[i] + v[j] - far[i, j])
+        v[j] -= least
+    for i in range(n):
+        best = 0
+        least = np.inf
+        for j in range(n):
+            reduced = u[i] + v[j] - far[i, j]
+            if reduced < least:
+                least, best = reduced, j
+        u[i] -= least
+        if row_of[best] < 0:
+            row_of[best], column_of[i] = i, best
+
+
+@kernel
+def _fill_assignments(fars: Floats, sizes: Ints, floats: Floats, ints: Ints, reach: Floats) -> None:
+    u, v, cost = floats[0], floats[1], floats[2]
+    row_of, path, visited, rows_seen = ints[0], ints[1], ints[2], ints[3]
+    column_of = ints[4]
+    for b in range(sizes.size):
+        n, far = sizes[b], fars[b]
+        nearest, least = 0, np.inf
+        for i in range(n):
+            total = 0.0
+            for j in range(n):
+                total += far[i, j]
+            if total < least:
+                nearest, least = i, total
+        for i in range(n):
+            # Distances to a common draw, by the triangle inequality; near ones leave little to do.
+            u[i] = v[i] = far[nearest, i]
+            column_of[i] = row_of[i] = -1
+        match_tight(far, n, u, v, column_of, row_of)
+        for start in range(n):
+            if column_of[start] >= 0:
+                continue
+            for j in range(n):
+                cost[j] = np.inf
+                visited[j] = 0
+            n_seen = 0
+            row = start
+            lowest = 0.0
+            sink = -1
+            while sink < 0:
+                rows_seen[n_seen] = row
+                n_seen += 1
+                best = -1
+                best_cost = np.inf
+                for j in range(n):
+                    if visited[j] == 1:
+                        continue
+                    reduced = lowest + (u[row] + v[j] - far[row, j])
+                    if reduced < cost[j]:
+                        cost[j] = reduced
+                        path[j] = row
+                    if cost[j] < best_cost or (cost[j] == best_cost and row_of[j] < 0):
+                        best_cost = cost[j]
+                        best = j
+                lowest = best_cost
+                visited[best] = 1
+                if row_of[best] < 0:
+                    sink = best
+                else:
+                    row = row_of[best]
+            for p in range(n_seen):
+                i = rows_seen[p]
+                back = 0.0 if i == start else cost[column_of[i]]
+                u[i] -= lowest - back
+            for j in range(n):
+                if visited[j] == 1:
+                    v[j] += lowest - cost[j]
+            while True:
+                row = path[sink]
+                row_of[sink] = row
+                column_of[row], sink = sink, column_of[row]
+                if row == start:
+                    break
+        reach[b] = 0.0
+        for i in range(n):
+            reach[b] += far[i, column_of[i]]
+
+
+def farthest_assignments(fars: Floats, sizes: Ints) -> Floats:
+    """The largest Σ far[i, σ(i)] over permutations σ in each block, by shortest augmenting paths.
+
+    For metrics: ``fars[b, :sizes[b], :sizes[b]]`` are the distances among the draws of a block.
+    SciPy's assignment takes three times as long for hundreds of blocks of 16.
+    """
+    size = fars.shape[1]
+    reach = np.empty(sizes.size)
+    floats, ints = np.empty((3, size)), np.empty((5, size), np.int64)
+    _fill_assignments(fars, sizes, floats, ints, reach)
+    return reach
+
+
 @part_of_kernel
 def nearest_open_column(
     far: Floats,

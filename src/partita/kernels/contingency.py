@@ -13,7 +13,10 @@ import numpy as np
 from numba.core.registry import CPUDispatcher
 
 from partita.kernels._jit import kernel, part_of_kernel, supplied_by_type
-from partita.kernels.arrays import Floats, Int32s, Ints, writable
+from partita.kernels.arrays import Floats, Int32s, Ints, UInt64s, writable
+
+_WORD, _SET_WORDS = 64, 1 << 21
+"""Bits of a word; words, at most, of the sets of bits of draws that are compared."""
 
 
 @part_of_kernel
@@ -263,6 +266,40 @@ def _joint_of_rows(
     return joint
 
 
+@part_of_kernel
+def _sum_by_bits(row: Int32s, k: int, terms: Floats, sets: UInt64s) -> float:
+    """Σ f of the sizes of a row's clusters, which become sets of bits."""
+    n = row.size
+    for t in range(k):
+        for w in range(sets.shape[1]):
+            sets[t, w] = 0
+    for w in range(sets.shape[1]):
+        bit = np.uint64(1)
+        for i in range(_WORD * w, min(_WORD * (w + 1), n)):
+            sets[np.uint64(row[i]), w] |= bit
+            bit <<= np.uint64(1)
+    total = 0.0
+    for t in range(k):
+        size = 0
+        for w in range(sets.shape[1]):
+            size += count_bits(sets[t, w])
+        total += terms[size]
+    return total
+
+
+@part_of_kernel
+def _joint_by_bits(one: UInt64s, other: UInt64s, terms: Floats) -> float:
+    """Σ f of the items that the clusters of two rows share."""
+    joint = 0.0
+    for t in range(one.shape[0]):
+        for e in range(other.shape[0]):
+            shared = 0
+            for w in range(one.shape[1]):
+                shared += count_bits(one[t, w] & other[e, w])
+            joint += terms[shared]
+    return joint
+
+
 @kernel
 def _fill_blocks(
     rows: Int32s,
@@ -271,18 +308,27 @@ def _fill_blocks(
     terms: Floats,
     form: Form,
     table: Int32s,
+    sets: UInt64s,
     sums: Floats,
     out: Floats,
 ) -> None:
-    """Through the cells that two partitions share; ``out`` is zero."""
+    """By sets of bits where there is room for them, else by tables; ``out`` is zero."""
+    by_bits = sets.shape[0] > 0
     for b in range(edges.size - 1):
         first, size = edges[b], edges[b + 1] - edges[b]
         for r in range(size):
-            sums[r] = sum_by_table(rows[first + r], clusters[first + r], terms, table)
+            row, k_r = rows[first + r], clusters[first + r]
+            if by_bits:
+                sums[r] = _sum_by_bits(row, k_r, terms, sets[r])
+            else:
+                sums[r] = sum_by_table(row, k_r, terms, table)
         for r in range(size):
             for s in range(r + 1, size):
                 k_r, k_s = clusters[first + r], clusters[first + s]
-                joint = _joint_of_rows(rows[first + r], rows[first + s], k_r, k_s, terms, table)
+                if by_bits:
+                    joint = _joint_by_bits(sets[r, :k_r], sets[s, :k_s], terms)
+                else:
+                    joint = _joint_of_rows(rows[first + r], rows[first + s], k_r, k_s, terms, table)
                 out[b, r, s] = out[b, s, r] = combine(form, joint, sums[r], sums[s])
 
 
@@ -297,8 +343,13 @@ def distances_in_blocks(
     out = np.zeros((edges.size - 1, size, size))
     most = int(clusters.max(initial=1))
     if is_dense(most, most, 4 * n):
+        words = -(-n // _WORD)
+        # Where sets of bits take fewer steps than counting the items: in half the time.
+        cells = float(np.square(clusters).mean()) if clusters.size else 0.0
+        by_bits = size * most * words <= _SET_WORDS and cells * (words + 2) <= 4 * n
+        sets = np.empty((size if by_bits else 0, most, words), np.uint64)
         table = np.empty(2 * most * most, np.int32)
-        _fill_blocks(rows, clusters, edges, terms, form, table, np.empty(size), out)
+        _fill_blocks(rows, clusters, edges, terms, form, table, sets, np.empty(size), out)
         return out
     for b, (first, stop) in enumerate(pairwise(edges.tolist())):
         for r in range(first, stop - 1):

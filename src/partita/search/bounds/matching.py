@@ -15,7 +15,7 @@ faces all others: it is then a minimiser, and the bound says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -120,8 +120,11 @@ def _total(
         if is_up():
             return 0.0
         atoms, edges, mass = one
-        far = [loss.among(draws.part(atoms[a:b]), 1) for a, b in pairwise(edges.tolist())]
-        return function(far, edges, mass)
+        size = int(np.diff(edges).max())
+        fars = np.zeros((edges.size - 1, size, size))
+        for far, (a, b) in zip(fars, pairwise(edges.tolist()), strict=True):
+            far[: b - a, : b - a] = loss.among(draws.part(atoms[a:b]), 1)
+        return function(fars, edges, mass)
 
     return sum(stream(of_set, sets, n_jobs))
 
@@ -172,18 +175,14 @@ def _of_rows(
     return function(distances_in_blocks(rows, clusters, edges, terms, form), edges, mass)
 
 
-def _matched(fars: Iterable[Floats], edges: Ints, _: Floats) -> float:
+def _matched(fars: Floats, edges: Ints, _: Floats) -> float:
     """The sum of the distances to the partners in the best matchings within blocks."""
-    from scipy.optimize import linear_sum_assignment
+    from partita.kernels.bounds import farthest_assignments
 
-    total = 0.0
-    for far, size in zip(fars, np.diff(edges).tolist(), strict=True):
-        within = far[:size, :size]
-        total += float(within[linear_sum_assignment(within, maximize=True)].sum())
-    return total
+    return float(farthest_assignments(fars, np.diff(edges)).sum())
 
 
-def _transported(fars: Iterable[Floats], _: Ints, mass: Floats) -> float:
+def _transported(fars: Floats, _: Ints, mass: Floats) -> float:
     """What the best transport within one block costs."""
     from partita.kernels.bounds import farthest_transport
 
