@@ -10,32 +10,16 @@ import pandas as pd
 import pytest
 
 import partita as pt
+from fuzz import calls
 from partita.errors import InvalidInputError, PartitaError
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX timers")
 
 
-class Views:
-    """A container whose parts are views of itself, as those of AnnData and MuData are."""
+class Views(calls.Views):
+    """As those of AnnData and MuData are."""
 
     __module__ = "mudata._core"
-    shape = (50, 20)
-
-    def __len__(self):
-        return 50
-
-    def __getitem__(self, index):
-        return Views()
-
-
-class Raises:
-    """Like a torch tensor that requires grad; its repr fails too."""
-
-    def __array__(self, dtype=None, copy=None):
-        raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
-
-    def __repr__(self):
-        raise RuntimeError("no repr")
 
 
 def anndata():
@@ -69,7 +53,7 @@ CONTAINERS: dict[str, Callable] = {
     "pandas Styler": styler,
     "lists of lists of lists": nested,
     "a list that holds itself": itself,
-    "a tensor that requires grad": Raises,
+    "a tensor that requires grad": calls.Raises,
     "a generator": lambda: (row for row in [[0, 1], [1, 1]]),
     "np.ma.masked": lambda: np.ma.masked,
     "a dict": lambda: {"a": [0, 1]},

@@ -184,8 +184,16 @@ def test_data_that_cannot_be_used(data, kernel, message):
         (lambda: pt.Product((GOOD, [])), "no columns for"),
         (lambda: pt.Product((pt.Product((GOOD, [0])), [1])), "a Product inside a Product"),
         (lambda: pt.NormalInverseGamma.empirical([[1.0, 2.0]]), "needs two or more"),
+        (lambda: pt.DirichletProcess(0), "concentration=0; expected a number above 0"),
+        (lambda: pt.PitmanYor(-0.5, 0.5), "expected a number above -0.5"),
+        (lambda: pt.PitmanYor(1, 1), r"discount=1; expected a number in \[0, 1\)"),
+        (lambda: pt.Gamma(0, 1), "Gamma shape=0; expected a positive number"),
+        (lambda: pt.FiniteMixture(mean_components=1), "mean_components=1.0; expected"),
+        (lambda: pt.FiniteMixture(components=[0, 0]), "components are all zero"),
+        (lambda: pt.FiniteMixture(components=3), "FiniteMixture.exactly"),
+        (lambda: pt.concentration_for(1, n_items=10), "above 1 and below n_items=10"),
     ],
 )
-def test_hyperparameters_out_of_range(make, message):
+def test_hyperparameters_of_kernels_and_priors_out_of_range(make, message):
     with pytest.raises(pt.PartitaError, match=message):
         make()

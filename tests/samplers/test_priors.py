@@ -106,21 +106,3 @@ def test_concentration_for_agrees_with_bnpmix():
         given = record["arguments"]
         found = pt.concentration_for(given["Ek"], n_items=given["n"], discount=given["discount"])
         assert found == pytest.approx(record["value"], abs=2e-4)  # their solver's tolerance
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: pt.DirichletProcess(0), "concentration=0; expected a number above 0"),
-        (lambda: pt.PitmanYor(-0.5, 0.5), "expected a number above -0.5"),
-        (lambda: pt.PitmanYor(1, 1), r"discount=1; expected a number in \[0, 1\)"),
-        (lambda: pt.Gamma(0, 1), "Gamma shape=0; expected a positive number"),
-        (lambda: pt.FiniteMixture(mean_components=1), "mean_components=1.0; expected"),
-        (lambda: pt.FiniteMixture(components=[0, 0]), "components are all zero"),
-        (lambda: pt.FiniteMixture(components=3), "FiniteMixture.exactly"),
-        (lambda: pt.concentration_for(1, n_items=10), "above 1 and below n_items=10"),
-    ],
-)
-def test_refusals(make, message):
-    with pytest.raises(pt.PartitaError, match=message):
-        make()
