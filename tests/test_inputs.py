@@ -11,16 +11,15 @@ import numpy as np
 import pytest
 
 import partita as pt
+from made import CHAIN, DRAWS, made
+from made import LABELS as MATRIX
 from partita.errors import InvalidInputError, InvalidLabelsError
 
-RNG = np.random.default_rng(0)
-TRUTH = np.repeat([0, 1, 2], [3, 2, 2])
-MATRIX = np.where(RNG.random((24, 7)) < 0.15, RNG.integers(0, 3, (24, 7)), TRUTH)
-CHAIN = np.repeat([0, 1], 12)
-ONE = np.array([0, 0, 1, 0, 1, 2, 2])
+CUBE = MATRIX.reshape(2, 12, 9)
+ONE = np.array([0, 0, 1, 0, 1, 2, 2, 1, 0])
 
 
-OTHER_ARGUMENTS = {"data": np.arange(7.0)}
+OTHER_ARGUMENTS = {"data": np.arange(9.0)}
 """What functions need besides; a new function adds its own."""
 
 
@@ -52,24 +51,23 @@ def kinds_of_draws(directory) -> dict[str, object]:
     import xarray
 
     path = directory / "draws.csv"
-    plain = pt.Draws(MATRIX, chain=CHAIN)
-    pt.write_draws(plain, path)
-    columns = {str(f"i{j}"): MATRIX[:, j] for j in range(7)}
+    pt.write_draws(DRAWS, path)
+    columns = {str(f"i{j}"): MATRIX[:, j] for j in range(9)}
     columns[".chain"] = CHAIN
     return {
-        "list": MATRIX.reshape(2, 12, 7).tolist(),
-        "array": MATRIX.reshape(2, 12, 7),
+        "list": CUBE.tolist(),
+        "array": CUBE,
         "frame": pandas.DataFrame(columns),
         "polars": polars.DataFrame(columns),
         "arrow": pyarrow.table(columns),
-        "xarray": xarray.DataArray(MATRIX.reshape(2, 12, 7), dims=("chain", "draw", "item")),
-        "dataset": xarray.Dataset({"z": (("chain", "draw", "item"), MATRIX.reshape(2, 12, 7))}),
+        "xarray": xarray.DataArray(CUBE, dims=("chain", "draw", "item")),
+        "dataset": xarray.Dataset({"z": (("chain", "draw", "item"), CUBE)}),
         "path": path,
-        "dask": dask.array.from_array(MATRIX.reshape(2, 12, 7), chunks=(1, 5, 7)),
-        "Draws": plain,
+        "dask": dask.array.from_array(CUBE, chunks=(1, 5, 9)),
+        "Draws": DRAWS,
         "Fit": fit(),
-        "Summary": summary(),
-        "ball": summary().ball,
+        "Summary": made("Summary"),
+        "ball": made("Summary").ball,
     }
 
 
@@ -94,37 +92,21 @@ def kinds_of_labels(directory) -> dict[str, object]:
         "xarray": xarray.DataArray(ONE, dims=("item",)),
         "dask": dask.array.from_array(ONE, chunks=4),
         "Draws": pt.Draws(ONE[None, :]),
-        "row of Draws": pt.Draws(np.stack([ONE, TRUTH]))[0],
+        "row of Draws": pt.Draws(np.stack([ONE, MATRIX[0]]))[0],
         "row": row,
-        "estimate": dataclasses.replace(summary().estimate, labels=ONE.astype(np.int32)),
+        "estimate": dataclasses.replace(made("Summary").estimate, labels=ONE.astype(np.int32)),
         "Summary": dataclasses.replace(
-            summary(),
-            estimate=dataclasses.replace(summary().estimate, labels=ONE.astype(np.int32)),
+            made("Summary"),
+            estimate=dataclasses.replace(made("Summary").estimate, labels=ONE.astype(np.int32)),
         ),
-        "ball": dataclasses.replace(summary().ball, center=ONE.astype(np.int32)),
+        "ball": dataclasses.replace(made("Summary").ball, center=ONE.astype(np.int32)),
     }, {"column": column, "frame": pandas.DataFrame({"cluster": ONE})}
 
 
 @cache
-def summary() -> pt.Summary:
-    return pt.summarize(pt.Draws(MATRIX, chain=CHAIN), n_jobs=1)
-
-
-@cache
 def fit() -> pt.Fit:
-    return dataclasses.replace(
-        pt.sample(
-            np.sin(np.arange(7.0)),
-            kernel="empirical",
-            draws=12,
-            burn_in=1,
-            chains=2,
-            rng=0,
-            n_jobs=1,
-        ),
-        draws=pt.Draws(MATRIX, chain=CHAIN),
-        trace={"n_clusters": pt.Draws(MATRIX).n_clusters.reshape(2, 12)},
-    )
+    trace = {**made("Fit").trace, "n_clusters": DRAWS.n_clusters.reshape(2, 12)}
+    return dataclasses.replace(made("Fit"), draws=DRAWS, trace=trace)
 
 
 def call(name: str, directory, **given):
@@ -145,7 +127,7 @@ def call(name: str, directory, **given):
         if parameter in given:
             arguments[parameter] = given[parameter]
         elif parameter in annotated(function, "DrawsLike") or parameter == "draws":
-            arguments[parameter] = MATRIX.reshape(2, 12, 7)
+            arguments[parameter] = CUBE
         elif parameter in annotated(function, "LabelsLike"):
             arguments[parameter] = ONE
         elif parameter in OTHER_ARGUMENTS:
@@ -194,7 +176,7 @@ TAKES_LABELS = [(name, p) for name, f in FUNCTIONS.items() for p in annotated(f,
 
 @pytest.mark.parametrize(("name", "parameter"), TAKES_DRAWS)
 def test_every_function_of_draws_takes_every_kind(name, parameter, tmp_path):
-    expected = call(name, tmp_path, **{parameter: MATRIX.reshape(2, 12, 7)})
+    expected = call(name, tmp_path, **{parameter: CUBE})
     for kind, value in kinds_of_draws(tmp_path).items():
         found = call(name, tmp_path, **{parameter: value})
         if kind in ("Fit", "Summary") and name in ("summarize", "diagnose"):
@@ -231,13 +213,13 @@ def test_many_draws_are_no_single_partition(name, tmp_path):
 
 def test_an_estimate_is_no_posterior():
     with pytest.raises(InvalidLabelsError, match="PointEstimate was given, which is one partition"):
-        pt.estimate(summary().estimate)
+        pt.estimate(made("Summary").estimate)
 
 
 def test_expected_loss_of_an_estimate_over_the_draws_of_a_summary():
-    found = pt.expected_loss(summary().estimate, summary())
-    assert found.tolist() == pt.expected_loss(summary().estimate.labels, MATRIX).tolist()
-    assert found[0] == summary().estimate.expected_loss > 0
+    found = pt.expected_loss(made("Summary").estimate, made("Summary"))
+    assert found.tolist() == pt.expected_loss(made("Summary").estimate.labels, MATRIX).tolist()
+    assert found[0] == made("Summary").estimate.expected_loss > 0
 
 
 PLOTS = {
@@ -284,13 +266,13 @@ def test_draws_are_made_of_arrays_and_name_the_function_for_the_rest(tmp_path):
             pt.Draws(kinds[kind])
         assert caught.value.argument == "labels"
     with pytest.raises(InvalidLabelsError, match="PointEstimate was given, which is one partition"):
-        pt.Draws(summary().estimate)
+        pt.Draws(made("Summary").estimate)
 
 
 # ---------------------------------------------------------------------------- masked arrays
 
-MASKED = np.ma.array(MATRIX, mask=np.eye(24, 7, 3, dtype=bool))
-MASKED_ONE = np.ma.array(ONE, mask=[False] * 6 + [True])
+MASKED = np.ma.array(MATRIX, mask=np.eye(24, 9, 3, dtype=bool))
+MASKED_ONE = np.ma.array(ONE, mask=[False] * 8 + [True])
 
 
 @pytest.mark.parametrize("form", ["array", "list of arrays"])
@@ -350,9 +332,9 @@ def test_a_variable_of_a_tree_reaches_the_reader():
     import xarray
 
     dims = ("chain", "draw", "item")
-    posterior = xarray.Dataset({n: (dims, MATRIX.reshape(2, 12, 7)) for n in ("y", "z")})
+    posterior = xarray.Dataset(dict.fromkeys(("y", "z"), (dims, CUBE)))
     tree = xarray.DataTree.from_dict({"posterior": posterior})
-    assert pt.summarize(tree, var_name="z").labels.tolist() == summary().labels.tolist()
+    assert pt.summarize(tree, var_name="z").labels.tolist() == made("Summary").labels.tolist()
     with pytest.raises(InvalidInputError, match="several variables"):
         pt.summarize(tree)
 
