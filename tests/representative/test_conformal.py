@@ -42,7 +42,6 @@ def test_without_a_rate_all_are_reported_and_one_is_quoted():
     assert float(p) == p.values[1]
     for rate, value in zip(p.rates, p.values, strict=True):
         assert pt.p_value(draws, draws[0], rate=rate) == pytest.approx(value)
-    assert "Quoted is the rate of one over the median distance" in str(p)
     assert "all 30 draws" in str(p)
     again = pickle.loads(pickle.dumps(p))
     assert (float(again), again.drawn) == (float(p), p.drawn)
@@ -115,5 +114,4 @@ def test_ball_scores_by_distance_to_the_estimate():
         found = pt.p_value(draws, labels, method="ball", estimate=center)
         assert found == pytest.approx(expected)
         assert found.rate is None
-        assert "by distance to the estimate" in str(found)
     assert pt.p_value(draws, center, method="ball", estimate=center) == 1.0

@@ -74,8 +74,6 @@ def test_the_text_fits_one_screen(summary):
         assert word in unwrapped
     assert "Least certain: item" in unwrapped
     assert "with probability 0." in unwrapped
-    assert "estimate of 3 clusters (VI())" in repr(summary)
-    assert "Clustering: 800 draws of 24 items in 4 chains" in summary._repr_html_()
 
 
 def test_the_details_have_the_tables(summary):
