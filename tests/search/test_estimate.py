@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import partita as pt
+from clusters import assert_same
 from loss_instances import every_loss
 from partita.errors import (
     InvalidInputError,
@@ -61,6 +62,13 @@ def test_merged_and_weighted_draws_give_the_answer_of_the_draws(loss):
     for other in answers[1:]:
         assert np.array_equal(other.labels, answers[0].labels)
         assert other.expected_loss == pytest.approx(answers[0].expected_loss, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["vi", "nid"])
+def test_threads_do_not_change_a_search_on_a_sample_of_the_draws(name):
+    draws = random_posterior(40, 600, 5)
+    one, four = (pt.estimate(draws, loss=name, rng=7, n_jobs=n) for n in (1, 4))
+    assert_same(one, four)
 
 
 def test_many_groups_are_all_found():
