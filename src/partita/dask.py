@@ -147,8 +147,8 @@ def explained(client: Any) -> Iterator[None]:
         if not lost or isinstance(error, PartitaError):
             raise
         raise ClusterError(
-            f"the Dask scheduler at {client_address(client)} went away, dropped the work or was "
-            f"left ({type(error).__name__}). Draws that lived on its workers are lost; connect "
+            f"the Dask scheduler at {client_address(client)} was lost or closed, or dropped the "
+            f"work ({type(error).__name__}). Draws that lived on its workers are lost; connect "
             "again and read them once more."
         ) from error
 

@@ -517,7 +517,7 @@ class CredibleCore(Result):
                 f"{self.prob:g}"
             )
         lines.append(
-            f"  {self.n_starts:,} of {counted(self.n_seeds, 'first item')} tried, "
+            f"  {self.n_starts:,} of {counted(self.n_seeds, 'seed item')} tried, "
             f"{counted(self.rounds, 'round')}"
         )
         if self.note:

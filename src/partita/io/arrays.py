@@ -426,7 +426,7 @@ def _check_written(file: Any, name: str, path: Path) -> None:
     if array.is_virtual or array.external:
         raise FileFormatError(
             f"{path}: {name} is stored in other files, and reads as zeros where these are gone. "
-            "Copy it into one file, with xarray or h5repack say."
+            "Copy it into one file, for example with xarray or h5repack."
         )
     if array.chunks is None:
         total, found = 1, int(array.id.get_storage_size() > 0)

@@ -566,6 +566,7 @@ def _check_comparable(first: Fit, fit: Fit, name: str) -> None:
     numbers = np.setdiff1d(np.arange(n_columns), discrete)
     if not np.array_equal(fit.values[:, numbers], first.values[:, numbers], equal_nan=True):
         raise InvalidInputError(
-            f"the fit {name!r} is to other values than the first: expected fits to the same data.",
+            f"the fit {name!r} was made from other values than the first: expected fits to the "
+            "same data.",
             argument="fits",
         )

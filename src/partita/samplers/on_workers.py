@@ -189,9 +189,9 @@ class RowsElsewhere:
 
 def _elsewhere() -> NotSupportedError:
     return NotSupportedError(
-        "this needs the rows of the data, which stayed on the workers. What the draws alone tell "
-        "(pt.estimate, pt.summarize, … of fit.draws) is at hand; for the rest sample data in "
-        "memory."
+        "this needs the rows of the data, which stayed on the workers. Questions about the draws "
+        "alone (pt.estimate, pt.summarize, … of fit.draws) can be answered; for the rest sample "
+        "data in memory."
     )
 
 
@@ -308,7 +308,7 @@ def sample_on_workers(
     raw, sizes = _pieces(data, client)
     n_items = int(sum(sizes))
     if n_items < 2:
-        raise InvalidDataError("the data have one row; there is nothing to cluster. Give two.")
+        raise InvalidDataError("the data have one row; clustering needs at least two.")
     table = _some_rows(raw, sizes, np.random.default_rng(first_rows), client)
     kernel, notes = _bound(kernel, table, prior)
     unbound, prior = prior, prior.bind(n_items)

@@ -580,8 +580,8 @@ def sample(
 
         if resume is not None:
             raise NotSupportedError(
-                "a run on rows that live on workers cannot be resumed; its checkpoint spares it "
-                "from workers that die.",
+                "a run on rows that live on workers cannot be resumed; its checkpoint "
+                "only protects it against workers that die.",
                 argument="resume",
             )
         return sample_on_workers(
@@ -710,7 +710,7 @@ def _prepare(
         raise unexpected(kernel, "kernel", "a kernel such as NormalInverseGamma(...), or its name")
     table = as_table(data)
     if table.n_rows < 2:
-        raise InvalidDataError("the data have one row; there is nothing to cluster. Give two.")
+        raise InvalidDataError("the data have one row; clustering needs at least two.")
     notes = table.notes
     if not isinstance(kernel, Kernel):
         if not isinstance(data, Table):

@@ -128,8 +128,8 @@ def _own_prior(from_prior: PartitionPrior | None, function: str) -> PartitionPri
     """The prior of draws that do not know it."""
     if from_prior is None:
         raise InvalidInputError(
-            "these draws do not say under which prior they were made. Give it: "
-            f"{function}(…, from_prior=pt.DirichletProcess(1.0)), say.",
+            "these draws do not say under which prior they were made. Give it, "
+            f"as in {function}(…, from_prior=pt.DirichletProcess(1.0)).",
             argument="from_prior",
         )
     return clean_prior(from_prior, "from_prior")

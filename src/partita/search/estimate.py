@@ -416,7 +416,7 @@ def _proof(task: Task, labels: Labels, value: float, bound: str | None) -> float
     already = known and is_proven(value, known[0], task.loss)
     if bound is not None and not already:
         if task.clock.is_up():
-            task.limits.append("time: nothing was proven beyond what the search knew")
+            task.limits.append("time: there was none left for a proof")
         else:
             known.extend(_computed_bound(task, labels, value, bound))
     return min(max(0.0, *known), value) if known else None

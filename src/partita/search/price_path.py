@@ -583,7 +583,9 @@ class PricePath(AnyPath):
     def stability(self, labels: LabelsLike) -> Stability:
         """Over which prices a partition stays optimal, and what it loses elsewhere."""
         if self._draws is None:
-            raise InvalidInputError("this path was made without draws, so it can measure nothing.")
+            raise InvalidInputError(
+                "this path was made without draws, so it cannot measure a partition."
+            )
         mine = as_labels(labels, n_items=self.labels.shape[1])
         ((splitting, merging),) = costs(self._draws, self.loss, [mine])
         edges = self._edges

@@ -204,7 +204,7 @@ def _pair_bound(task: Task, value: float, effort: Effort) -> float | None:
             bounds.append(tightened)
             if cut_short:
                 task.limits.append(
-                    "the proof's linear programmes were ended before no triangle was violated"
+                    "the proof's linear programmes ended while some triangles were still violated"
                 )
     if not small and not reaches(value, max(bounds, default=0.0)):
         matched = _matched_bound(task, effort)
