@@ -36,10 +36,7 @@ def test_the_public_names_are_those_that_are_listed():
         _ = pt.nonsense
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["anndata", "arviz", "datasets", "lattice", "plots", "results", "sklearn", "testing"],
-)
+@pytest.mark.parametrize("name", SUBMODULES)
 def test_completion_of_a_submodule_offers_public_names_only(name):
     module = getattr(pt, name)
     shown = [entry for entry in dir(module) if not entry.startswith("__")]

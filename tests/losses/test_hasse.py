@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 
 import partita as pt
+from losses.test_users import Halved
 from partita.errors import NotSupportedError
 from reference import partitions as slow
-
-
-@dataclass(frozen=True, repr=False)
-class Halved(pt.VI):
-    """Measures in another way than the loss whose name it has."""
-
-    def distances(self, estimate, draws, n_jobs=None):
-        return 0.5 * super().distances(estimate, draws, n_jobs)
-
 
 PAPER = {
     "vi": {0.0: 1, 0.811: 4, 1.0: 3, 1.5: 6, 2.0: 1},
