@@ -180,16 +180,18 @@ def sums_of_rows(
 
 @kernel
 def _add_companions(
+    estimate: Int32s,
     sizes: Ints,
     order: Int32s,
     rows: Int32s,
     k_rows: Ints,
     weights: Floats,
+    table: Int32s,
     count: Int32s,
     within: Floats,
     anywhere: Floats,
 ) -> None:
-    n = order.size
+    n = estimate.size
     for r in range(rows.shape[0]):
         weight = weights[r]
         k_truth = k_rows[r]
@@ -199,18 +201,26 @@ def _add_companions(
             count[rows[r, i]] += 1
         for i in range(n):
             anywhere[i] += weight * count[rows[r, i]]
-        for t in range(k_truth):
-            count[t] = 0
-        start = 0
-        for k in range(sizes.size):
-            stop = start + sizes[k]
-            for p in range(start, stop):
-                count[rows[r, order[p]]] += 1
-            for p in range(start, stop):
-                within[order[p]] += weight * count[rows[r, order[p]]]
-            for p in range(start, stop):
-                count[rows[r, order[p]]] = 0
-            start = stop
+        if sizes.size * k_truth <= table.size:
+            for c in range(sizes.size * k_truth):
+                table[c] = 0
+            for i in range(n):
+                table[estimate[i] * k_truth + rows[r, i]] += 1
+            for i in range(n):
+                within[i] += weight * table[estimate[i] * k_truth + rows[r, i]]
+        else:
+            for t in range(k_truth):
+                count[t] = 0
+            start = 0
+            for k in range(sizes.size):
+                stop = start + sizes[k]
+                for p in range(start, stop):
+                    count[rows[r, order[p]]] += 1
+                for p in range(start, stop):
+                    within[order[p]] += weight * count[rows[r, order[p]]]
+                for p in range(start, stop):
+                    count[rows[r, order[p]]] = 0
+                start = stop
 
 
 def companions(
@@ -221,10 +231,9 @@ def companions(
     within[i] = Σ_r w_r |C_r(i) ∩ Ĉ(i)| and anywhere[i] = Σ_r w_r |C_r(i)|: the
     row sums of the similarity matrix, without the matrix.
     """
-    order = np.argsort(estimate, kind="stable").astype(np.int32)
-    count = np.empty(int(k_rows.max()), np.int32)
-    sizes, k_rows = np.bincount(estimate), writable(k_rows)
-    _add_companions(sizes, order, rows, k_rows, weights, count, within, anywhere)
+    estimate, k_rows = writable(estimate), writable(k_rows)
+    sizes, order, table, count = _prepared(estimate, k_rows)
+    _add_companions(estimate, sizes, order, rows, k_rows, weights, table, count, within, anywhere)
 
 
 @part_of_kernel
