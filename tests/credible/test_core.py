@@ -160,7 +160,7 @@ def test_the_same_core_for_every_number_of_threads_and_the_same_seed():
         assert stopped.limits == ("time limit",)
     few = pt.credible_core(labels, prob=0.3, n_starts=3, bound=None, held_out=False)
     assert (few.n_starts, few.upper_bound, few.is_proven) == (3, 25, False)
-    assert "3 of 25 first items" in str(few)
+    assert "3 of 25 seed items" in str(few)
 
 
 @settings(deadline=None, max_examples=40)
