@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._imports import require
 from partita._result import Page, Result, Table
 from partita._text import counted, in_unit, printable, with_unit
 from partita.draws import Draws
 from partita.errors import InvalidInputError
-from partita.labels import Labels
+from partita.labels import Labels, data_frame
 from partita.losses.base import Loss
 from partita.losses.evaluate import pairwise_distances
 
@@ -96,11 +95,9 @@ class RunComparison(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per group."""
-        pandas = require("pandas", extra="pandas", purpose="a table of runs")
         names = ("n_runs", "n_clusters", "fewest", "most", "to_consensus", "spread")
-        index = pandas.Index(list(self.groups), name="group")
-        frame: pd.DataFrame = pandas.DataFrame({n: getattr(self, n) for n in names}, index=index)
-        return frame
+        columns = {name: getattr(self, name) for name in names}
+        return data_frame(columns, of="runs", index=list(self.groups), name="group")
 
     def __str__(self) -> str:
         return f"{self.table().text()}\n{self.sentence}"

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._imports import require
 from partita._resources import Clock
 from partita._result import Page, Result, Table, latex_table
 from partita._text import counted, in_list, of_sizes
 from partita._validate import Rng, seconds, shown
 from partita.errors import InvalidInputError
-from partita.labels import DrawsLike
+from partita.labels import DrawsLike, data_frame
 from partita.losses.base import Loss
 from partita.losses.builtin import VI
 from partita.losses.evaluate import as_loss
@@ -113,15 +112,12 @@ class EstimatesByLoss(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per estimate: clusters, expected losses, distances to the others."""
-        pandas = require("pandas", extra="pandas", purpose="a table of estimates")
         columns: dict[str, NDArray[np.float64] | NDArray[np.int64]] = {
             "n_clusters": self.n_clusters
         }
         columns |= {f"expected {name}": self.expected[:, j] for j, name in enumerate(self.names)}
         columns |= {f"bits to {name}": self.distances[:, j] for j, name in enumerate(self.names)}
-        index = pandas.Index(list(self.names), name="estimate")
-        frame: pd.DataFrame = pandas.DataFrame(columns, index=index)
-        return frame
+        return data_frame(columns, of="estimates", index=list(self.names), name="estimate")
 
     def to_latex(self) -> str:
         """The table for a paper; needs the package ``booktabs``."""

@@ -487,7 +487,7 @@ def _evaluated_candidates(task: Task) -> list[Candidate]:
         found.append(Candidate(np.arange(n, dtype=np.int32), "singletons"))
     losses: tuple[Loss, ...] = (VI(), Binder())
     for other in losses:
-        nearby = replace(task, loss=other, limits=[], found=[], _distances={})
+        nearby = task.under(other)
         kinds = [min(large.search(nearby), key=lambda c: nearby.evaluate(c.labels))]
         if n <= settings.MATRIX_ITEMS:
             kinds += linkage.search_average(nearby)[:1] + linkage.search_complete(nearby)[:1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
@@ -302,7 +302,7 @@ def _proven(task: Task, corners: list[Point], edges: Floats, bound: str) -> Floa
             continue
         if task.clock.is_up():
             break
-        at = replace(task, loss=task.loss.with_price(a), posterior=None, limits=[], _distances={})
+        at = task.under(task.loss.with_price(a))
         prove = partial(lower_bound, at, corner.labels, value, bound)
         found = run_interruptible(task, prove, f"proving price {j + 1} of {edges.size}")
         bounds[j] = 0.0 if found is None else min(found, value)
@@ -786,7 +786,7 @@ class _Search:
     def _explore(self, a: float) -> None:
         """A whole search at a price."""
         task, before = self.task, self.task.n_evaluated
-        at = replace(task, loss=task.loss.with_price(a), posterior=None, limits=[], _distances={})
+        at = task.under(task.loss.with_price(a))
         found = multistart_from(at, _priced(self.problem, task, a), self.sample)
         self._count(found[0].labels, at.n_evaluated - before)
         self._add([r.labels for r in found])

@@ -88,6 +88,10 @@ class Task:
             return self
         return replace(self, draws=draws, posterior=None, _distances={})
 
+    def under(self, loss: Loss) -> Task:
+        """The same task under another loss, with limits and candidates of its own."""
+        return replace(self, loss=loss, limits=[], found=[], _distances={})
+
     @cached_property
     def n_items(self) -> int:
         """Number of items."""
