@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import partita as pt
+from made import SHOWN
 from partita._result import Result
 from partita.cli.options import cli
 from partita.errors import InvalidInputError, NotSupportedError
@@ -83,7 +84,7 @@ def test_every_part(summary, runs, form):
         *(summary.counts, summary.sizes_posterior, summary.diagnostics, summary.profiles),
         *(summary.core, summary.path, summary.curve, summary.comparison),
         *(pt.representatives(runs, n=2), pt.representatives(runs), pt.modes(runs)),
-        pt.p_value(runs, summary.labels),
+        *(pt.p_value(runs, summary.labels), pt.compare_losses(runs)),
         pt.conformal_set(runs),
     ]
     for part in parts:
@@ -133,24 +134,16 @@ def test_the_report(summary, tmp_path):
 
 def test_the_figures(summary, runs):
     pytest.importorskip("matplotlib")
-    from matplotlib import pyplot
-
     from figure_checks import texts_of
 
-    plots = pt.plots
-    figures = [
-        *(plots.overview(summary), plots.ball(summary), plots.core(summary)),
-        *(plots.similarity(summary), plots.distances(summary), plots.n_clusters(summary)),
-        *(plots.items(summary), plots.posterior_map(summary), plots.estimate(summary)),
-        *(plots.clusters_curve(summary.curve), plots.price_path(summary.path)),
-        *(plots.profiles(summary), plots.persistence(pt.modes(runs))),
-        plots.representatives_curve(pt.representatives(runs)),
-    ]
-    for axes in figures:
-        first = axes if hasattr(axes, "figure") else np.asarray(axes).flat[0]
-        for text in texts_of(first.figure):
-            refuse(text)
-    pyplot.close("all")
+    subjects = {"Summary": summary, "ClustersCurve": summary.curve, "PricePath": summary.path}
+    subjects |= {"Modes": pt.modes(runs), "Representatives": pt.representatives(runs)}
+    subjects |= {"EstimatesByLoss": pt.compare_losses(runs)}
+    for name in sorted({*pt.plots.__all__} - {"traces", "ranks"}):
+        if (kind := SHOWN.get(name, "Summary")) in subjects:
+            axes = np.ravel(getattr(pt.plots, name)(subjects[kind]))
+            for text in texts_of(axes[0].figure):
+                refuse(text)
 
 
 def test_what_makes_no_sense_is_refused_when_asked_for(summary, runs):

@@ -456,7 +456,7 @@ def compare_losses(source: EstimatesByLoss, *, ax: Axes | None = None) -> Axes:
     style.plain(axes)
     axes.spines[["left", "bottom"]].set_visible(False)
     axes.tick_params(length=0)
-    style.headline(
-        axes, "Does the loss matter?", "expected loss above that of each loss's own estimate"
-    )
+    mean = words(source.estimates[0].kind).expected
+    above = f"{mean} loss above that of each loss's own estimate"
+    style.headline(axes, "Does the loss matter?", above)
     return axes

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from partita._resources import Clock
 from partita._result import Page, Result, Table, latex_table
-from partita._text import counted, in_list, of_sizes
+from partita._text import counted, in_list, of_sizes, words
 from partita._validate import Rng, seconds, shown
 from partita.errors import InvalidInputError
 from partita.labels import DrawsLike, data_frame
@@ -106,7 +106,8 @@ class EstimatesByLoss(Result):
             )
             for i, (name, found) in enumerate(zip(self.names, self.estimates, strict=True))
         )
-        measured = (f"Bits to {self.names[0]}", *(f"Expected {name}" for name in self.names))
+        mean = words(self.estimates[0].kind).expected.capitalize()
+        measured = (f"Bits to {self.names[0]}", *(f"{mean} {name}" for name in self.names))
         columns = ("Estimate", "Clusters", "Sizes", *measured)
         return Table("Estimates under different losses.", columns, rows)
 
