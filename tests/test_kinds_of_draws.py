@@ -132,18 +132,23 @@ def test_the_report(summary, tmp_path):
     assert "pt.as_draws(runs, kind=&#34;ensemble&#34;)" in text
 
 
-def test_the_figures(summary, runs):
+def texts_of_figures(draws, summary):
+    """What every figure of these draws and their summary says."""
     pytest.importorskip("matplotlib")
     from figure_checks import texts_of
 
     subjects = {"Summary": summary, "ClustersCurve": summary.curve, "PricePath": summary.path}
-    subjects |= {"Modes": pt.modes(runs), "Representatives": pt.representatives(runs)}
-    subjects |= {"EstimatesByLoss": pt.compare_losses(runs)}
+    subjects |= {"Modes": pt.modes(draws), "Representatives": pt.representatives(draws)}
+    subjects |= {"EstimatesByLoss": pt.compare_losses(draws)}
     for name in sorted({*pt.plots.__all__} - {"traces", "ranks"}):
         if (kind := SHOWN.get(name, "Summary")) in subjects:
             axes = np.ravel(getattr(pt.plots, name)(subjects[kind]))
-            for text in texts_of(axes[0].figure):
-                refuse(text)
+            yield from texts_of(axes[0].figure)
+
+
+def test_the_figures(summary, runs):
+    for text in texts_of_figures(runs, summary):
+        refuse(text)
 
 
 def test_what_makes_no_sense_is_refused_when_asked_for(summary, runs):
@@ -251,13 +256,8 @@ def test_every_sentence_changes():
 
 def test_the_report_and_the_figures(tmp_path):
     pytest.importorskip("bokeh")
-    pytest.importorskip("matplotlib")
-    from figure_checks import texts_of
-
-    summary = pt.summarize(TILTED, progress=False)
+    summary = pt.summarize(TILTED, data=data(), path=True, progress=False)
     summary.to_html(tmp_path / "r.html")
-    for text in page_texts((tmp_path / "r.html").read_text(encoding="utf-8")):
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    for text in (*page_texts(page), *texts_of_figures(TILTED, summary)):
         refuse(text, OF_A_POSTERIOR)
-    for draw in (pt.plots.distances, pt.plots.n_clusters, pt.plots.similarity, pt.plots.items):
-        for text in texts_of(draw(summary).figure):
-            refuse(text, OF_A_POSTERIOR)
