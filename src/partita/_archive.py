@@ -13,6 +13,7 @@ import sys
 import threading
 import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import MISSING, asdict, fields, is_dataclass
 from functools import partial
 from importlib import import_module
@@ -204,10 +205,9 @@ def read_parts(path: PathLike, form: Form, name: str) -> Any:
     """The result again, made of frozen dataclasses of partita; :func:`check_parts` is to follow."""
     document, arrays = read_archive(path, form)
     try:
-        value = _Reader(arrays).decode(document[name])
+        return _Reader(arrays).decode(document[name])
     except Exception as error:
         raise FileFormatError(f"{path} is damaged: {error}.") from error
-    return value
 
 
 _LEFT_OUT = {("PricePath", "_draws")}
@@ -249,20 +249,17 @@ def part_named(name: str) -> Any:
     home = import_module(_ELSEWHERE.get(name, "partita"))
     home = results if name in results.__all__ else home
     found = getattr(home, name, None) if name.isidentifier() else None
-    if name in _ELSEWHERE:
-        return found
-    if not isinstance(found, type) or not issubclass(found, (Result, Loss)):
+    is_part = isinstance(found, type) and issubclass(found, (Result, Loss))
+    if not is_part and name not in _ELSEWHERE:
         raise ValueError(f"it asks for {name}, which is not a part of a result")
     return found
 
 
 def _name_of(value: Any) -> str:
     """The name of a part in a file."""
-    name = type(value).__name__
-    try:
+    name, known = type(value).__name__, None
+    with suppress(ValueError):
         known = part_named(name)
-    except ValueError:
-        known = None
     if known is not type(value):
         raise NotSupportedError(
             f"a summary with a {name} cannot be stored: only partita's own parts can be found "
@@ -442,14 +439,14 @@ def check_parts(result: Any) -> None:
         if isinstance(value, np.ndarray):
             if of_partitions and name in _LABELS:
                 _check_labels(name, value, n_items)
-            if not of_partitions and name in _ALLOCATIONS:
-                _check_allocation(name, value, n_items)
+            fits = value.dtype.kind == "b" and value.ndim == 2 and len(value) == n_items
+            if not of_partitions and name in _ALLOCATIONS and not fits:
+                raise ValueError(f"its {name} are not allocations of {n_items} items")
         elif is_dataclass(value) and not isinstance(value, type):
             for each in fields(value):
-                _check_kind(
-                    f"{type(value).__name__}.{each.name}", each.type, getattr(value, each.name)
-                )
-            waiting += [(each.name, getattr(value, each.name)) for each in fields(value)]
+                part, called = getattr(value, each.name), f"{type(value).__name__}.{each.name}"
+                _check_kind(called, each.type, part)
+                waiting.append((each.name, part))
         elif isinstance(value, Mapping):
             waiting += list(value.items())
         elif isinstance(value, (tuple, list)):
@@ -486,11 +483,6 @@ def _check_kind(name: str, declared: Any, value: Any) -> None:
         fits = isinstance(value, tuple) and all(isinstance(each, str) for each in value)
     if not fits:
         raise ValueError(f"its {name} is a {type(value).__name__}, expected {wanted}")
-
-
-def _check_allocation(name: str, allocation: np.ndarray[Any, Any], n_items: int) -> None:
-    if allocation.dtype.kind != "b" or allocation.ndim != 2 or len(allocation) != n_items:
-        raise ValueError(f"its {name} are not allocations of {n_items} items")
 
 
 def _check_labels(name: str, labels: np.ndarray[Any, Any], n_items: int) -> None:
@@ -597,22 +589,17 @@ def restored(base: type, kind: str, config: dict[str, Any], module: str | None =
     was: Any = getattr(sys.modules.get(home), kind, None)  # where a class that moved may be named
     found = known.get(home, was)
     if found not in known.values():
-        raise MissingClassError(_say_missing(kind, home, list(known)))
-    return found.from_config(config)
-
-
-def _say_missing(kind: str, home: str, elsewhere: list[str]) -> str:
-    """The error for a class that is not known: its name, the remedy, classes of the same name."""
-    if home == _OWN:
-        return (
-            f"the file's model uses the class {kind}, which this version of partita does not have; "
-            "the version that wrote it has."
+        uses = f"the file's model uses the class {kind}"
+        if home == _OWN:
+            raise MissingClassError(
+                f"{uses}, which this version of partita does not have; the version that wrote it "
+                "has."
+            )
+        way = f"Import {home} first"
+        if home == "__main__":
+            way = f"Define or import {kind} in this script or notebook, as in the one that wrote it"
+        others = "".join(f" ({kind} of {each} is another class.)" for each in known)
+        raise MissingClassError(
+            f"{uses} of {home}, which is not known here. {way}, then load the file again.{others}"
         )
-    way = f"Import {home} first"
-    if home == "__main__":
-        way = f"Define or import {kind} in this script or notebook, as in the one that wrote it"
-    others = "".join(f" ({kind} of {each} is another class.)" for each in elsewhere)
-    return (
-        f"the file's model uses the class {kind} of {home}, which is not known here. {way}, then "
-        f"load the file again.{others}"
-    )
+    return found.from_config(config)

@@ -24,7 +24,6 @@ from partita.errors import (
     MemoryLimitError,
     about,
 )
-from partita.kernels.arrays import Ints
 from partita.labels import first_appearance, rule_in_force, whole_labels
 
 _MOST_DRAWS, _MOST_LABELS = 2_048, 1 << 22
@@ -275,9 +274,10 @@ def canonicalise(
     step = max(1, BLOCK_LABELS // n_items)
     for start in range(0, n_draws, step):
         stop = min(start + step, n_draws)
-        block = np.empty((stop - start, n_items), np.int32)
+        rows = values[start:stop] if columns is None else values[start:stop, columns]
+        block = np.empty(rows.shape, np.int32)
         counts[start:stop] = first_appearance(  # no name for the whole labels: one block at a time
-            whole_labels(_picked(values[start:stop], columns), "draws", first_draw=start), block
+            whole_labels(rows, "draws", first_draw=start), block
         )
         buffer.add(block, smallest_unsigned(int(counts[start:stop].max()) - 1))
     return buffer.finish(), counts
@@ -301,10 +301,6 @@ def canonical_counts(values: NDArray[Any]) -> NDArray[np.int64] | None:
         if not np.array_equal(rows, block):
             return None
     return counts if smallest_unsigned(int(counts.max()) - 1) == values.dtype else None
-
-
-def _picked(values: NDArray[Any], columns: Ints | None) -> NDArray[Any]:
-    return values if columns is None else values[:, columns]
 
 
 def clean_weights(weights: ArrayLike, n_draws: int) -> NDArray[np.float64]:

@@ -262,6 +262,26 @@ class Words(NamedTuple):
     """What is asked of the core."""
 
 
+def _words_of_weight(weight: str, draw: str, **own: str) -> Words:
+    """Where rows have a weight and no probability."""
+    share = f"share of {weight}"
+    return Words(
+        draw=draw,
+        draws=f"{draw}s",
+        of_all=f"of {weight}",
+        mean_of="mean {}",
+        ball="ball",
+        core="core",
+        level=share.capitalize(),
+        probability=share,
+        posterior_probability=share,
+        event="Share {}",
+        together=f"{share} with both in one cluster",
+        together_with=f"together, {share}",
+        **own,
+    )
+
+
 _WORDS: dict[str, Words] = {
     "posterior": Words(
         draw="draw",
@@ -288,23 +308,13 @@ _WORDS: dict[str, Words] = {
         could_be="what the clustering could still be",
         fact="Items whose grouping is certain enough",
     ),
-    "ensemble": Words(
-        draw="run",
-        draws="runs",
-        of_all="of the runs",
+    "ensemble": _words_of_weight(
+        "the runs",
+        "run",
         source="ensemble",
         expected="mean",
-        mean_of="mean {}",
-        ball="ball",
-        core="core",
-        level="Share of the runs",
         lies="{} of the runs lie",
         equals="{} of the runs equal",
-        probability="share of the runs",
-        posterior_probability="share of the runs",
-        event="Share {}",
-        together="share of the runs with both in one cluster",
-        together_with="together, share of the runs",
         holding="in {} of the runs",
         error="standard error over the runs",
         order_holds="Each difference exceeds two standard errors over the runs.",
@@ -313,23 +323,13 @@ _WORDS: dict[str, Words] = {
         could_be="the extremes among the runs inside",
         fact="What nearly all runs share",
     ),
-    "tilted": Words(
-        draw="draw",
-        draws="draws",
-        of_all="of the tilted weight",
+    "tilted": _words_of_weight(
+        "the tilted weight",
+        "draw",
         source="tilted draws",
         expected="tilted mean",
-        mean_of="mean {}",
-        ball="ball",
-        core="core",
-        level="Share of the tilted weight",
         lies="Draws with {} of the tilted weight lie",
         equals="Draws with {} of the tilted weight equal",
-        probability="share of the tilted weight",
-        posterior_probability="share of the tilted weight",
-        event="Share {}",
-        together="share of the tilted weight with both in one cluster",
-        together_with="together, share of the tilted weight",
         holding="in draws with {} of the tilted weight",
         error="standard error",
         order_holds="More draws would hardly change this order.",

@@ -422,12 +422,7 @@ def integers(
     if kind == "T":  # whose missing values are an object that the dtype names
         return _objects(values.astype(object), what, first_draw)
     if kind in "US":
-        if values.size and np.any(values == ""):
-            raise InvalidLabelsError(
-                f"{what} contain an empty string at {_first(values == '', first_draw)}; every "
-                "item needs a label in every draw. Drop the item or the draw, or give it a label "
-                "of its own."
-            )
+        _refuse_missing(np.asarray(values == ""), f"{what} contain an empty string", first_draw)
         return _codes(values)
     if kind == "O":
         try:
@@ -450,12 +445,7 @@ def _codes(values: NDArray[Any]) -> Ints:
 
 
 def _whole_floats(values: NDArray[Any], what: str, first_draw: int) -> Ints:
-    missing = np.isnan(values)
-    if missing.any():
-        raise InvalidLabelsError(
-            f"{what} contain NaN at {_first(missing, first_draw)}; every item needs a label in "
-            "every draw. Drop the item or the draw before partita sees it."
-        )
+    _refuse_missing(np.isnan(values), f"{what} contain NaN", first_draw)
     exact = _is_exact(values)
     if exact.all():
         return values.astype(np.int64, order="C")
@@ -489,11 +479,7 @@ def _objects(values: NDArray[Any], what: str, first_draw: int) -> Ints:
     missing = np.array(
         [v is None or str(v) in ("<NA>", "NaT") or v != v for v in flat], dtype=bool
     ).reshape(values.shape)
-    if missing.any():
-        raise InvalidLabelsError(
-            f"{what} contain a missing value at {_first(missing, first_draw)}; every item needs a "
-            "label in every draw. Drop the item or the draw before partita sees it."
-        )
+    _refuse_missing(missing, f"{what} contain a missing value", first_draw)
     kinds = {str if isinstance(v, str) else type(v) for v in flat}
     if kinds == {bytes} and all(flat):
         return _codes(values)
@@ -517,8 +503,12 @@ def _objects(values: NDArray[Any], what: str, first_draw: int) -> Ints:
     return _codes(np.array([int(v) for v in flat] + [None], object)[:-1].reshape(values.shape))
 
 
-def _first(mask: Bools, first_draw: int) -> str:
-    position = tuple(int(i[0]) for i in np.nonzero(mask))
-    if len(position) == 1:
-        return f"item {position[0]}"
-    return f"draw {position[0] + first_draw}, item {position[1]}"
+def _refuse_missing(mask: Bools, what: str, first_draw: int) -> None:
+    if not mask.any():
+        return
+    item = [int(i[0]) for i in np.nonzero(mask)]
+    where = f"item {item[-1]}" if len(item) == 1 else f"draw {item[0] + first_draw}, item {item[1]}"
+    raise InvalidLabelsError(
+        f"{what} at {where}; every item needs a label in every draw. Drop the item or the draw "
+        "before partita sees it."
+    )

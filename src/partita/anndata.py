@@ -93,31 +93,6 @@ def uns_of(summary: Summary) -> dict[str, Any]:
     }
 
 
-def keep_core(adata: Any, summary: Summary, column: str) -> None:
-    """The core as a column of ``obs``, missing outside of it, in the numbers of the estimate."""
-    core = summary.core
-    most = summary.n_clusters if core is None else max(summary.n_clusters, core.clusters[-1] + 1)
-    keep(adata.obs, column, None if core is None else categorical(core.labels, most))
-
-
-def keep_path(adata: Any, summary: Summary, name: str) -> None:
-    """The partitions of the price path as an entry of ``obsm``."""
-    keep(adata.obsm, name, None if summary.path is None else np.array(summary.path.labels.T))
-
-
-def keep_representatives(adata: Any, summary: Summary, key: str) -> None:
-    """Representatives as columns of ``obs``, and their masses."""
-    mine = re.compile(rf"{re.escape(key)}_(rival|representative)_\d+")
-    for column in [c for c in adata.obs if mine.fullmatch(str(c))]:
-        keep(adata.obs, column, None)
-    several = summary.representatives
-    if several is None:
-        return
-    for number, labels in enumerate(several.labels):
-        adata.obs[f"{key}_representative_{number}"] = categorical(labels, int(labels.max()) + 1)
-    adata.uns[key]["representatives"] = fields_of(several, "weights", "distance", "chains")
-
-
 def categorical(labels: Labels, n_clusters: int) -> Any:
     """Clusters as a column of categories, "0", "1", …; −1 is missing."""
     pandas = require("pandas", extra="anndata", purpose="partita.anndata")
@@ -314,7 +289,7 @@ def attach(
             argument="summary",
         )
     with about("summary"):
-        ordered = _in_order(summary.draws, _cells(adata))
+        ordered = _in_order(summary.draws, adata)
     if ordered is not summary.draws:
         raise InvalidInputError(
             "the items of the summary are the cells of the AnnData in another order; give draws "
@@ -323,10 +298,22 @@ def attach(
         )
     adata.obs[key_added] = categorical(summary.labels, summary.n_clusters)
     adata.obs[f"{key_added}_probability"] = summary.items.probability
-    keep_core(adata, summary, f"{key_added}_core")
+    core, cells = summary.core, None
+    if core is not None:  # missing outside of it, in the numbers of the estimate
+        cells = categorical(core.labels, max(summary.n_clusters, core.clusters[-1] + 1))
+    keep(adata.obs, f"{key_added}_core", cells)
     adata.uns[key_added] = uns_of(summary)
-    keep_path(adata, summary, f"{key_added}_path")
-    keep_representatives(adata, summary, key_added)
+    path = None if summary.path is None else np.array(summary.path.labels.T)
+    keep(adata.obsm, f"{key_added}_path", path)
+    mine = re.compile(rf"{re.escape(key_added)}_(rival|representative)_\d+")
+    for column in [c for c in adata.obs if mine.fullmatch(str(c))]:
+        keep(adata.obs, column, None)
+    if (several := summary.representatives) is not None:
+        for number, labels in enumerate(several.labels):
+            name = f"{key_added}_representative_{number}"
+            adata.obs[name] = categorical(labels, int(labels.max()) + 1)
+        masses = fields_of(several, "weights", "distance", "chains")
+        adata.uns[key_added]["representatives"] = masses
     matrix = similarity_of(summary.draws, dtype=np.float32) if similarity else None
     keep(adata.obsp, f"{key_added}_similarity", matrix)
 
@@ -447,7 +434,7 @@ def _draws_of_cells(adata: Any, given: Any, noise: NoiseRule | None, kind: Kind 
             f"the draws are of {clean.n_items:,} items, the AnnData has {adata.n_obs:,} cells; "
             f"expected one column per cell.{turned}"
         )
-    ordered = _in_order(clean, _cells(adata))
+    ordered = _in_order(clean, adata)
     return given if isinstance(given, Fit) and kind != "ensemble" else ordered
 
 
@@ -480,11 +467,9 @@ def _codes(column: Any) -> Any:
     return numbers.to_numpy(np.int64)
 
 
-def _cells(adata: Any) -> list[str]:
-    return [str(name) for name in adata.obs_names]
-
-
-def _in_order(draws: Draws, cells: list[str]) -> Draws:
+def _in_order(draws: Draws, adata: Any) -> Draws:
+    """The draws with their items in the order of the cells."""
+    cells = [str(name) for name in adata.obs_names]
     if draws.item_names is None or list(draws.item_names) == cells:
         return draws
     unknown = sorted(set(draws.item_names) - set(cells))

@@ -36,7 +36,7 @@ from partita._validate import (
 )
 from partita.dask import RemoteLabels
 from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError, about
-from partita.kernels.arrays import Bools, Ints
+from partita.kernels.arrays import Ints
 from partita.labels import (
     DrawsLike,
     Labels,
@@ -63,24 +63,6 @@ def positions_in_chain(chain: NDArray[Any] | None, n_draws: int) -> NDArray[np.i
         mine = np.flatnonzero(chain == name)
         position[mine] = np.arange(mine.size)
     return position
-
-
-@about("chains")
-def in_chains(chains: ArrayLike, chain: NDArray[Any] | None) -> NDArray[np.bool_]:
-    """Which draws belong to the named chains."""
-    if chain is None:
-        raise InvalidInputError(
-            "these draws carry no chain ids; give chain=... when making Draws to select chains.",
-            argument="chain",
-        )
-    wanted = indexer(chains, "chains")
-    known = np.unique(chain)
-    if wanted.size == 0:
-        raise InvalidInputError(f"no chains selected; give some of {known.tolist()}.")
-    unknown = [w for w in wanted.tolist() if w not in known.tolist()]
-    if unknown:
-        raise InvalidInputError(f"no chain {unknown[0]!r}; the chains are {known.tolist()}.")
-    return np.isin(chain, wanted)
 
 
 def systematic(
@@ -353,7 +335,19 @@ class DrawsFacts:
 
     def select_chains(self, chains: ArrayLike) -> Self:
         """Only the draws of the named chains."""
-        return self._take(in_chains(chains, self._chain))
+        if self._chain is None:
+            raise InvalidInputError(
+                "these draws carry no chain ids; give chain=... when making Draws to select "
+                "chains.",
+                argument="chain",
+            )
+        wanted, known = indexer(chains, "chains").tolist(), np.unique(self._chain).tolist()
+        with about("chains"):
+            if not wanted:
+                raise InvalidInputError(f"no chains selected; give some of {known}.")
+            if unknown := [w for w in wanted if w not in known]:
+                raise InvalidInputError(f"no chain {unknown[0]!r}; the chains are {known}.")
+        return self._take(np.isin(self._chain, wanted))
 
     def item_positions(self, items: ArrayLike) -> NDArray[np.int64]:
         """Positions of items given by position, mask or name; each may appear once."""
@@ -608,15 +602,12 @@ class Draws(DrawsFacts):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Draws):
             return NotImplemented
-        return self._same_labels(other) and self._same_facts(other)
-
-    def _same_labels(self, other: Draws) -> bool:
-        if self._labels is other._labels:
-            return True
-        if self._labels.shape != other._labels.shape:
+        if self._labels.shape != other._labels.shape or not self._same_facts(other):
             return False
         where = chunk_slices(self.n_draws, self.n_items)
-        return all(np.array_equal(self.labels_at(s), other.labels_at(s)) for s in where)
+        return self._labels is other._labels or all(
+            np.array_equal(self.labels_at(s), other.labels_at(s)) for s in where
+        )
 
     __hash__ = None
 
@@ -662,9 +653,7 @@ class Draws(DrawsFacts):
         Those on the workers of a cluster are fetched, if memory can hold them.
         """
         if isinstance(self._labels, RemoteLabels):
-            fetched: NDArray[np.unsignedinteger[Any]] = frozen(
-                self._labels.rows(np.arange(self.n_draws))
-            )
+            fetched: NDArray[np.unsignedinteger[Any]] = frozen(self.labels_at(slice(None)))
             return fetched
         return self._labels
 
@@ -695,12 +684,6 @@ class Draws(DrawsFacts):
         for where in self.blocks():
             yield from self.labels_at(where)
 
-    def rows_kept(self, index: slice | Ints | Bools) -> Stored:
-        """Some draws, kept where all of them are."""
-        if isinstance(self._labels, RemoteLabels):
-            return self._labels.select(np.arange(self.n_draws)[index])
-        return np.ascontiguousarray(self._labels[index])
-
     def rows(self, start: int, stop: int) -> Labels:
         """Draws start … stop − 1 in the dtype of the kernels (int32)."""
         return self.labels_at(slice(start, stop)).astype(np.int32)
@@ -722,7 +705,12 @@ class Draws(DrawsFacts):
         return {"labels": self._labels, "counts": self._n_clusters}
 
     def _points_at(self, index: Any) -> dict[str, Any]:
-        return {"labels": self.rows_kept(index), "counts": self._n_clusters[index]}
+        labels: Stored
+        if isinstance(self._labels, RemoteLabels):
+            labels = self._labels.select(np.arange(self.n_draws)[index])
+        else:
+            labels = np.ascontiguousarray(self._labels[index])
+        return {"labels": labels, "counts": self._n_clusters[index]}
 
     def _number(self) -> NDArray[np.int64]:
         from partita.scan import number_distinct

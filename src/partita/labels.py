@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeGuard
 
@@ -113,13 +112,7 @@ NoiseRule = tuple[Any, Meaning]
 """A label value, and what it means: "singletons" (each item alone) or "cluster" (one cluster)."""
 
 
-@dataclass(frozen=True)
-class _Noise:
-    label: Any
-    meaning: str
-
-
-_RULE: ContextVar[_Noise | None] = ContextVar("noise", default=None)
+_RULE: ContextVar[NoiseRule | None] = ContextVar("noise", default=None)
 
 
 @contextmanager
@@ -137,11 +130,10 @@ def reading_noise(noise: NoiseRule | None) -> Iterator[None]:
 
 def rule_in_force() -> NoiseRule | None:
     """The rule, for a worker elsewhere to read by."""
-    rule = _RULE.get()
-    return None if rule is None else (rule.label, rule.meaning)  # type: ignore[return-value]
+    return _RULE.get()
 
 
-def _clean(noise: Any) -> _Noise:
+def _clean(noise: Any) -> NoiseRule:
     pair = isinstance(noise, (tuple, list)) and len(noise) == 2
     if not pair or noise[1] not in ("singletons", "cluster"):
         raise unexpected(
@@ -154,7 +146,7 @@ def _clean(noise: Any) -> _Noise:
     number = isinstance(label, (int, float, np.integer, np.floating)) and label == label
     if not isinstance(label, str) and not (number and label % 1 == 0 and abs(label) < 2**63):
         raise unexpected(noise, "noise", "a whole number or text as the label of noise")
-    return _Noise(label if isinstance(label, str) else int(label), noise[1])
+    return label if isinstance(label, str) else int(label), noise[1]
 
 
 def whole_labels(
@@ -173,10 +165,11 @@ def whole_labels(
     if rule is None:
         _refuse_unexplained(values, numbers, what, first_draw)
         return numbers
-    _refuse_other_kind(values, rule)
-    if rule.meaning == "cluster":
+    label, meaning = rule
+    _refuse_other_kind(values, label, meaning)
+    if meaning == "cluster":
         return numbers
-    noisy = values == (rule.label.encode() if values.dtype.kind == "S" else rule.label)
+    noisy = values == (label.encode() if values.dtype.kind == "S" else label)
     if not np.any(noisy):
         return numbers
     # Labels beyond all others, a different one for each item.
@@ -184,15 +177,15 @@ def whole_labels(
     return np.where(noisy, beyond, numbers)
 
 
-def _refuse_other_kind(values: NDArray[Any], rule: _Noise) -> None:
+def _refuse_other_kind(values: NDArray[Any], label: Any, meaning: str) -> None:
     """Text never equals a number: a rule for the other kind would be ignored."""
     kind = values.dtype.kind
     text = kind in "UST" or (kind == "O" and isinstance(values.flat[0], str))
-    if values.size and text != isinstance(rule.label, str):
+    if values.size and text != isinstance(label, str):
         came, are = ("a number", "text") if text else ("text", "numbers")
-        example = (str(rule.label) if text else -1, rule.meaning)
+        example = (str(label) if text else -1, meaning)
         raise InvalidInputError(
-            f"noise={(rule.label, rule.meaning)!r} names {came}, and the labels are {are}; "
+            f"noise={(label, meaning)!r} names {came}, and the labels are {are}; "
             f"expected a label of their kind, as in noise={example!r}.",
             argument="noise",
         )

@@ -69,10 +69,7 @@ Say = Callable[[str], None]
 
 def block_of(draws: Draws, where: slice) -> Block:
     """Some consecutive draws as a block, in memory."""
-    labels = draws.stored
-    if isinstance(labels, RemoteLabels):
-        return Block(labels.rows(np.arange(where.start, where.stop)), *_facts(draws, where))
-    return Block(labels[where], *_facts(draws, where))
+    return Block(draws.labels_at(where), *_facts(draws, where))
 
 
 def _facts(draws: Draws, where: slice) -> tuple[Any, ...]:
@@ -149,7 +146,13 @@ def sum_blocks(
         return labels.total(partial(_seen, function), groups, done)
     blocks = ([block_of(draws, where) for where in group] for group in work)
     results = stream(partial(_group_sum, function), blocks, n_jobs)
-    return summed(_told(results, done))
+
+    def told() -> Iterator[Sums]:
+        for place, result in enumerate(results):
+            done(place)
+            yield result
+
+    return summed(told())
 
 
 def map_parts(
@@ -258,12 +261,6 @@ def _batches(work: Sequence[P], size: int) -> Iterator[list[P]]:
         yield batch
 
 
-def _told(results: Iterable[R], done: Callable[[int], None]) -> Iterator[R]:
-    for n_done, result in enumerate(results):
-        done(n_done)
-        yield result
-
-
 # ------------------------------------------------------------------ what workers run, too
 
 
@@ -364,9 +361,8 @@ def shapes_of(
     draws: Draws, n_ranks: int, n_jobs: int | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """Entropy of each draw, and the sizes of its n_ranks largest clusters."""
-    entropy, ranked = concatenated(
-        map_blocks(partial(_shapes, n_ranks=n_ranks), draws, n_jobs=n_jobs)
-    )
+    shapes = partial(_shapes, n_ranks=n_ranks)
+    entropy, ranked = concatenated(map_blocks(shapes, draws, n_jobs=n_jobs))
     return entropy, ranked
 
 
@@ -391,10 +387,7 @@ def long_chains(draws: Draws) -> NDArray[np.bool_]:
     Chains below a tenth of the longest are not, nor are those below eight draws beside one that
     has eight or more: all chains are cut to the shortest that counts.
     """
-    return _long(np.bincount(chains_of(draws)[1]))
-
-
-def _long(lengths: NDArray[np.intp]) -> NDArray[np.bool_]:
+    lengths = np.bincount(chains_of(draws)[1])
     longest = int(lengths.max())
     return np.asarray((10 * lengths >= longest) & ((lengths >= 8) | (longest < 8)))
 
@@ -409,9 +402,8 @@ def chain_rows(draws: Draws) -> NDArray[np.int64]:
     if draws.chain is None:
         return np.arange(draws.n_draws)[None, :]
     _, number = chains_of(draws)
-    lengths = np.bincount(number)
-    kept = np.flatnonzero(_long(lengths))
-    shortest = int(lengths[kept].min())
+    kept = np.flatnonzero(long_chains(draws))
+    shortest = int(np.bincount(number)[kept].min())
     return np.stack([np.flatnonzero(number == chain)[-shortest:] for chain in kept.tolist()])
 
 

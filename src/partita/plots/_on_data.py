@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -44,10 +43,7 @@ def mixed_axes(values: Floats, categories: Collection[int]) -> tuple[Floats, tup
     categories : collection of int
         Which columns are categories.
     """
-    parts = [
-        _levels(column) if j in categories else _standardised(column)
-        for j, column in enumerate(values.T)
-    ]
+    parts = [_scaled(column, j in categories) for j, column in enumerate(values.T)]
     table = np.concatenate(parts, axis=1)
     _, singular, axes = np.linalg.svd(table, full_matrices=False)
     points = np.zeros((len(values), 2))
@@ -67,72 +63,50 @@ def signs(axes: Floats) -> Floats:
     return np.where(axes[np.arange(len(axes)), largest] < 0.0, -1.0, 1.0)
 
 
-def _standardised(column: Floats) -> Floats:
+def _scaled(column: Floats, is_category: bool) -> Floats:
+    """The column in standard units, or a column for each of its levels; 0 where missing."""
     known = np.isfinite(column)
+    if is_category:
+        hot = column[:, None] == np.unique(column[known])
+        frequency = hot[known].mean(axis=0)
+        scaled: Floats = np.where(known[:, None], hot - frequency, 0.0) / np.sqrt(frequency)
+        return scaled
     spread = float(column[known].std()) if known.any() else 0.0
     if spread == 0.0:
         return np.zeros((column.size, 1))
     return np.where(known, (column - column[known].mean()) / spread, 0.0)[:, None]
 
 
-def _levels(column: Floats) -> Floats:
-    known = np.isfinite(column)
-    levels = np.unique(column[known])
-    hot = column[:, None] == levels
-    frequency = hot[known].mean(axis=0)
-    scaled: Floats = np.where(known[:, None], hot - frequency, 0.0) / np.sqrt(frequency)
-    return scaled
-
-
 _GRID = 256
 
 
-@dataclass(frozen=True, eq=False)
-class View:
-    """Where the items stand in one or two dimensions.
-
-    Attributes
-    ----------
-    points : ndarray of float, shape (n_items, 1 or 2)
-    names : tuple of str
-        One per coordinate; principal components say their share of the variance.
-    columns : tuple of int
-        Columns of the data that the coordinates are made of.
-    origin : ndarray of float, shape (n_columns,)
-    directions : ndarray of float, shape (n_columns, 1 or 2)
-        ``points = (data[:, columns] − origin) @ directions``; empty for mixed data.
-    is_own : bool
-        Whether the coordinates are columns of numbers as they are.
-    """
+class View(NamedTuple):
+    """Where the items stand in one or two dimensions."""
 
     points: Floats
+    """Shape (n_items, 1 or 2): ``(data[:, columns] − origin) @ directions``."""
     names: tuple[str, ...]
+    """One per coordinate; principal components say their share of the variance."""
     columns: tuple[int, ...]
+    """Columns of the data that the coordinates are made of."""
     origin: Floats
     directions: Floats
+    """Shape (n_columns, 1 or 2); empty for mixed data."""
     is_own: bool
+    """Whether the coordinates are columns of numbers as they are."""
 
 
-@dataclass(frozen=True, eq=False)
-class ClusterShapes:
-    """Mean and covariance of each cluster in the coordinates of a view.
-
-    Attributes
-    ----------
-    means : ndarray of float, shape (n_clusters, d)
-    covariances : ndarray of float, shape (n_clusters, d, d)
-        NaN where unknown: fewer than d + 1 items and no model.
-    source : {"posterior", "sample"}
-        Posterior means of the parameters from a fit, or moments of the items.
-    """
+class ClusterShapes(NamedTuple):
+    """Mean and covariance of each cluster in the coordinates of a view."""
 
     means: Floats
     covariances: Floats
+    """NaN where unknown: fewer than d + 1 items and no model."""
     source: str
+    """"posterior", the means of the parameters of a fit, or "sample", moments of the items."""
 
 
-@dataclass(frozen=True, eq=False)
-class Curve:
+class Curve(NamedTuple):
     """A density in one dimension: grid and values, the values at the items, and its name."""
 
     grid: Floats

@@ -80,7 +80,9 @@ def embed(between: Floats, to_landmarks: Floats | None = None) -> Embedding:
     varied = wanted.size > 1 and min(np.ptp(wanted), np.ptp(got)) > 1e-12
     correlation = float(np.corrcoef(wanted, got)[0, 1]) if varied else float("nan")
     if to_landmarks is not None:
-        places = np.concatenate([places, _place(to_landmarks, places)])
+        near = np.argsort(to_landmarks, axis=1, kind="stable")[:, :3]
+        others = _majorise(to_landmarks, places[near].mean(axis=1), places)
+        places = np.concatenate([places, others])
     return Embedding(places, stress, correlation)
 
 
@@ -106,27 +108,16 @@ def _majorise(wanted: Floats, places: Floats, landmarks: Floats | None = None) -
         if last - stress <= _ENOUGH * stress:
             break
         last = stress
-        ratio = _ratio(wanted, drawn)
+        # Where two points coincide no direction is known.
+        ratio = np.divide(wanted, drawn, out=np.zeros_like(wanted), where=drawn > 1e-12)
         step = ratio.sum(axis=1)[:, None] * places - ratio @ others
         places = others.mean(axis=0) + step / len(others)
     return places
 
 
-def _place(to_landmarks: Floats, landmarks: Floats) -> Floats:
-    """Points that fit their distances to fixed landmarks, from the nearest landmarks' places on."""
-    near = np.argsort(to_landmarks, axis=1, kind="stable")[:, :3]
-    return _majorise(to_landmarks, landmarks[near].mean(axis=1), landmarks)
-
-
 def _distances(a: Floats, b: Floats) -> Floats:
     squared = (a[:, None, 0] - b[None, :, 0]) ** 2 + (a[:, None, 1] - b[None, :, 1]) ** 2
     return np.asarray(np.sqrt(squared))
-
-
-def _ratio(wanted: Floats, drawn: Floats) -> Floats:
-    """δ/d, and 0 where two points coincide and no direction is known."""
-    ratio: Floats = np.divide(wanted, drawn, out=np.zeros_like(wanted), where=drawn > 1e-12)
-    return ratio
 
 
 MOST_DRAWS = 1_500

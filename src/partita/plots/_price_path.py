@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._text import counted, with_unit, words
-from partita.kernels.arrays import Int32s, Ints
+from partita.kernels.arrays import Int32s
 from partita.labels import Labels, LabelsLike, as_labels
 from partita.plots import _style as style
 from partita.representative.modes import STANDS_OUT, Modes
@@ -76,7 +76,9 @@ def stacked_clusters(
     """Partitions side by side, between edges and less gaps, coloured outwards from the own one."""
     half = np.concatenate(([0.0], np.minimum(gaps[:-1], gaps[1:]) / 2, [0.0]))
     place = np.argsort(np.lexsort(labels))
-    indices = _colours(labels, own)
+    outwards = [own, *range(own - 1, -1, -1), *range(own + 1, len(labels))]
+    matched = style.colour_indices([labels[j] for j in outwards])
+    indices = dict(zip(outwards, matched, strict=True))
     columns, ribbons = [], []
     for j, row in enumerate(labels):
         sizes = np.bincount(row)
@@ -92,13 +94,6 @@ def stacked_clusters(
         if j:
             ribbons += _ribbons(columns[-2], columns[-1], labels[j - 1], row)
     return columns, ribbons
-
-
-def _colours(labels: Labels, own: int) -> list[Ints]:
-    """Colour indices that follow clusters outwards from the own partition."""
-    order = [own, *range(own - 1, -1, -1), *range(own + 1, len(labels))]
-    found = style.colour_indices([labels[j] for j in order])
-    return [found[order.index(j)] for j in range(len(labels))]
 
 
 def _ribbons(one: Column, two: Column, first: Int32s, second: Int32s) -> list[Ribbon]:
@@ -163,8 +158,6 @@ def price_path(
                 axes, str(corner.n_clusters), top, (0.0, 2.0), ha="center", color=style.INK
             )
     axes.set(xlim=(source.low, source.high), ylim=(-0.09 * n_items, 1.06 * n_items))
-    axes.set_yticks([])
-    axes.spines["left"].set_visible(False)
     axes.set_xlabel(
         "← finer      price a of splitting a true cluster (of merging two: 2 − a)      coarser →"
     )
@@ -180,6 +173,8 @@ def price_path(
 
 def _draw_bands(axes: Axes, columns: list[Column], ribbons: list[Ribbon]) -> None:
     """One collection of each kind: a patch for each cluster would take seconds."""
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
     collections = style.library("collections")
     flows = [_quad(*ribbon[:5]) for ribbon in ribbons]
     bands = [
@@ -290,8 +285,6 @@ def prior_sensitivity(source: PriorSensitivity, *, ax: Axes | None = None) -> Ax
         for scale, name in zip(source.scale, source.priors, strict=True)
     ]
     axes.set_xticks(np.arange(n) + 0.5, ticks, fontsize=style.SMALL)
-    axes.set_yticks([])
-    axes.spines["left"].set_visible(False)
     axes.set_xlabel(source.parameter or "prior")
     style.plain(axes)
     note = "clusters of the estimate (posterior mean number); bracket: the prior of the draws"

@@ -200,7 +200,9 @@ def library(name: str) -> Any:
 
 def shown_figure(width: float, height: float) -> Figure:
     """A new figure where the user will look for it: pyplot's current one, or one of its own."""
-    make = library("pyplot").figure if _pyplot_is_in_use() else library("figure").Figure
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    with_pyplot = "matplotlib.pyplot" in sys.modules or shell is not None
+    make = library("pyplot").figure if with_pyplot else library("figure").Figure
     figure: Figure = make(figsize=(width, height), layout="constrained")
     return figure
 
@@ -209,11 +211,6 @@ def close_figure(figure: Figure) -> None:
     """Give a figure back that has been written, where pyplot would keep it."""
     if "matplotlib.pyplot" in sys.modules:
         library("pyplot").close(figure)
-
-
-def _pyplot_is_in_use() -> bool:
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return "matplotlib.pyplot" in sys.modules or shell is not None
 
 
 def one_axes(ax: Axes | None, *, width: float, height: float) -> Axes:
@@ -240,7 +237,11 @@ def many_axes(
         for unused in made[count:]:
             unused.remove()
         return made[:count]
-    given = _axes_given(axes)
+    try:
+        refuse_views(axes, "axes")
+        given = np.asarray(axes, dtype=object).reshape(-1)
+    except Exception:  # whatever an object of a user raises
+        given = np.array([None], dtype=object)
     if given.size != count or not all(has(ax, "add_artist") for ax in given):
         raise InvalidInputError(
             f"axes hold {given.size} object(s); expected {count} matplotlib Axes, one per panel, "
@@ -248,14 +249,6 @@ def many_axes(
             argument="axes",
         )
     return given
-
-
-def _axes_given(axes: Any) -> NDArray[Any]:
-    try:
-        refuse_views(axes, "axes")
-        return np.asarray(axes, dtype=object).reshape(-1)
-    except Exception:  # whatever an object of a user raises
-        return np.array([None], dtype=object)
 
 
 def headline(ax: Axes, title: str, note: str = "") -> None:

@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard, TypeVar
 
 import numpy as np
@@ -67,7 +68,6 @@ from partita.summary.text import LATE
 if TYPE_CHECKING:
     from partita.representative.representatives import Representatives
     from partita.samplers.fit import Fit
-    from partita.samplers.sensitivity import PriorSensitivity
     from partita.search.price_path import PricePath
 
 
@@ -143,35 +143,42 @@ def curve_and_path(
     """
     loss, draws = found.loss, posterior.draws
 
-    def shared(timed: dict[str, Any]) -> dict[str, Any]:
-        return {name: timed[name] for name in ("time_limit", "rng", "n_jobs", "progress")}
-
     def path(timed: dict[str, Any]) -> PricePath:
         from partita.search.price_path import price_path
 
         low, high = wanted if isinstance(wanted, tuple) else (0.0, 2.0)
-        return price_path(draws, loss=loss, low=low, high=high, bound=None, **shared(timed))
+        return price_path(draws, loss=loss, low=low, high=high, bound=None, **_shared(timed))
 
-    def whole_curve(timed: dict[str, Any]) -> ClustersCurve:
-        return clusters_curve(draws, loss=loss, **shared(timed))
+    def curve(timed: dict[str, Any]) -> ClustersCurve:
+        if wanted:
+            return clusters_curve(draws, loss=loss, **_shared(timed))
+        return plateau(posterior, found.labels, loss=loss, **_shared(timed))
 
-    def short_curve(timed: dict[str, Any]) -> ClustersCurve:
-        return plateau(posterior, found.labels, loss=loss, **shared(timed))
-
-    cells = draws.n_draws * draws.n_items * (found.n_clusters + 4)
-    free = all(wishes[name] is None for name in ("max_clusters", "n_clusters"))
-    free = free and wishes["min_size"] == 1 and wishes["method"] == "auto"
     crowded = found.n_clusters > int(draws.n_clusters.max()) and not is_remote(draws)
     most = CROWDED_CELLS if crowded else CHEAP_CELLS
-    cheap = free and loss.form(1) is not None and cells <= most
+    is_quick = loss.form(1) is not None and _cells(draws, found) <= most
     few = wanted is None and draws.n_items <= CHEAP_ITEMS
-    curve = None
-    if loss.averages_distances and wanted is not False:
-        curve = whole_curve if wanted else short_curve if cheap else None
+    has_curve = wanted or (wanted is None and is_quick and _is_free(wishes))
     return {
         "price path": path if loss.has_price and (wanted or few) else None,
-        "curve over numbers of clusters": curve,
+        "curve over numbers of clusters": curve if loss.averages_distances and has_curve else None,
     }
+
+
+def _shared(wishes: dict[str, Any]) -> dict[str, Any]:
+    """What every search takes."""
+    return {name: wishes[name] for name in ("time_limit", "rng", "n_jobs", "progress")}
+
+
+def _cells(draws: Draws, found: PointEstimate) -> int:
+    """About the work of one more search."""
+    return draws.n_draws * draws.n_items * (found.n_clusters + 4)
+
+
+def _is_free(wishes: dict[str, Any]) -> bool:
+    """Whether the estimate was searched for without constraints."""
+    free = wishes["max_clusters"] is None and wishes["n_clusters"] is None
+    return free and wishes["min_size"] == 1 and wishes["method"] == "auto"
 
 
 T = TypeVar("T")
@@ -340,8 +347,11 @@ def summarize(
     )
     priors = None
     if _wants_priors(sensitivity, draws, found, wishes, diagnostics):
-        asked = (draws, found, level, sensitivity is True, rng, n_jobs, clock)
-        priors = parts.made("sensitivity to the prior", _other_priors, *asked)
+        from partita.samplers.sensitivity import sensitivity_of_fit
+
+        asked: dict[str, Any] = {"prob": level, "rng": rng, "n_jobs": n_jobs, "clock": clock}
+        whole = partial(sensitivity_of_fit, brief=sensitivity is not True, **asked)
+        priors = parts.made("sensitivity to the prior", whole, draws, found)
     several = None
     if diagnostics.chains_disagree:
         chains = "representatives of the chains"
@@ -404,26 +414,9 @@ def _wants_priors(
         return False
     from partita.samplers.sensitivity import is_quick
 
-    free = all(wishes[name] is None for name in ("max_clusters", "n_clusters", "time_limit"))
-    free = free and wishes["min_size"] == 1 and wishes["method"] == "auto"
-    cells = source.draws.n_draws * source.draws.n_items * (found.n_clusters + 4)
     plain = source.draws.weights is None and source.draws.kind == "posterior"
-    return free and plain and cells <= CHEAP_PRIORS and is_quick(source.prior)
-
-
-def _other_priors(
-    fit: Fit,
-    found: PointEstimate,
-    prob: float,
-    whole: bool,
-    rng: Rng | None,
-    n_jobs: int | None,
-    clock: Clock,
-) -> PriorSensitivity:
-    from partita.samplers.sensitivity import sensitivity_of_fit
-
-    shared: dict[str, Any] = {"prob": prob, "rng": rng, "n_jobs": n_jobs, "clock": clock}
-    return sensitivity_of_fit(fit, found, brief=not whole, **shared)
+    free = wishes["time_limit"] is None and _is_free(wishes) and plain
+    return free and _cells(source.draws, found) <= CHEAP_PRIORS and is_quick(source.prior)
 
 
 class _Parts:
@@ -485,8 +478,7 @@ def _for_comparison(
 def _several(draws: Draws, loss: Loss, prob: float, wishes: dict[str, Any]) -> Representatives:
     from partita.representative.representatives import representatives
 
-    shared = {name: wishes[name] for name in ("time_limit", "rng", "n_jobs", "progress")}
-    return representatives(draws, loss=loss, prob=prob, bound=None, **shared)
+    return representatives(draws, loss=loss, prob=prob, bound=None, **_shared(wishes))
 
 
 def _posterior(draws: DrawsLike, var_name: str | None, n_jobs: int | None) -> Posterior:

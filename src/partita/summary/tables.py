@@ -25,13 +25,8 @@ from partita.diagnostics.diagnose import title_of
 from partita.search.result import STARTED, constraints_of, found_by, limit_in_words
 
 if TYPE_CHECKING:
-    from partita.credible.ball import CredibleBall
-    from partita.diagnostics.diagnose import Diagnostics
     from partita.draws import Draws
     from partita.losses.base import Loss
-    from partita.samplers.sensitivity import PriorSensitivity
-    from partita.search.clusters_curve import ClustersCurve
-    from partita.search.price_path import PricePath
     from partita.search.result import PointEstimate
     from partita.summary.result import AnySummary, Summary
 
@@ -321,7 +316,8 @@ _SEVERAL = ("labels", "weights", "distance", "expected_loss", "radius", "chains"
 
 def plain_summary(summary: Summary) -> dict[str, Any]:
     """The result of ``Summary.to_dict``."""
-    draws, several = summary.draws, summary.representatives
+    draws, ball, several = summary.draws, summary.ball, summary.representatives
+    too_many = summary.items.placement.size > _MOST_CELLS
     found: dict[str, Any] = {
         "partita": "numbers",
         "sentence": summary.sentence,
@@ -338,18 +334,26 @@ def plain_summary(summary: Summary) -> dict[str, Any]:
         "estimate": _estimate(summary.estimate),
         "vi_estimate": _estimate(summary.vi_estimate),
         "binder_estimate": _estimate(summary.binder_estimate),
-        "comparison": _columns(summary.comparison),
-        "ball": _ball(summary.ball),
-        "items": _items(summary),
-        "clusters": _columns(summary.clusters),
-        "profiles": None if summary.profiles is None else _columns(summary.profiles),
-        "n_clusters_posterior": _columns(summary.counts),
-        "sizes_posterior": _columns(summary.sizes_posterior),
-        "diagnostics": _diagnostics(summary.diagnostics),
+        "comparison": _fields(summary.comparison),
+        "ball": {
+            **fields_of(ball, "prob", "radius", "radius_mcse", "coverage"),
+            "loss": repr(ball.loss),
+            "n_inside": int(ball.inside.sum()),
+            **{name: _fields(bound, without=("kind",)) for name, bound in ball.bounds.items()},
+        },
+        "items": None if too_many else _fields(summary.items, without=("names", "labels")),
+        "clusters": _fields(summary.clusters),
+        "profiles": _fields(summary.profiles),
+        "n_clusters_posterior": _fields(summary.counts),
+        "sizes_posterior": _fields(summary.sizes_posterior),
+        "diagnostics": {
+            **_fields(summary.diagnostics, "ok"),
+            "agreement": _fields(summary.diagnostics.agreement),
+        },
         "representatives": None if several is None else fields_of(several, *_SEVERAL),
-        "path": None if summary.path is None else _path(summary.path),
-        "curve": None if summary.curve is None else _curve(summary.curve),
-        "sensitivity": None if summary.sensitivity is None else _sensitivity(summary.sensitivity),
+        "path": _fields(summary.path, "is_proven", "gap", without=("item_names", "_draws")),
+        "curve": _fields(summary.curve, "percent", "plateau", "sentence"),
+        "sensitivity": _fields(summary.sensitivity, "survives", "sentence"),
         "options": dict(summary.options),
         "versions": dict(summary.versions),
         "seconds": summary.seconds,
@@ -360,12 +364,6 @@ def plain_summary(summary: Summary) -> dict[str, Any]:
 
 _MOST_CELLS = 5_000_000
 """Cells of a table in a dictionary; as text they take some ten bytes each."""
-
-
-def _items(summary: Summary) -> dict[str, Any] | None:
-    if summary.items.placement.size > _MOST_CELLS:
-        return None
-    return _columns(summary.items, without=("names", "labels"))
 
 
 def _estimate(found: PointEstimate) -> dict[str, Any]:
@@ -380,37 +378,13 @@ def _estimate(found: PointEstimate) -> dict[str, Any]:
     }
 
 
-def _ball(ball: CredibleBall) -> dict[str, Any]:
-    return {
-        "loss": repr(ball.loss),
-        **fields_of(ball, "prob", "radius", "radius_mcse", "coverage"),
-        "n_inside": int(ball.inside.sum()),
-        **{name: _columns(bound, without=("kind",)) for name, bound in ball.bounds.items()},
-    }
-
-
-def _diagnostics(found: Diagnostics) -> dict[str, Any]:
-    agreement = None if found.agreement is None else _columns(found.agreement)
-    return {**_columns(found, without=("agreement",)), "agreement": agreement, "ok": found.ok}
-
-
-def _path(path: PricePath) -> dict[str, Any]:
-    shown = _columns(path, without=("loss", "item_names", "_draws"))
-    return {**shown, "loss": repr(path.loss), "is_proven": path.is_proven, "gap": path.gap}
-
-
-def _sensitivity(found: PriorSensitivity) -> dict[str, Any]:
-    shown = {**_columns(found), "loss": repr(found.loss)}
-    return {**shown, "survives": found.survives, "sentence": found.sentence}
-
-
-def _curve(curve: ClustersCurve) -> dict[str, Any]:
-    shown = {**_columns(curve), "loss": repr(curve.loss), "percent": curve.percent}
-    return {**shown, "plateau": curve.plateau, "sentence": curve.sentence}
-
-
-def _columns(table: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:
-    return fields_of(table, *(name for name in table.__dataclass_fields__ if name not in without))
+def _fields(result: Any, *also: str, without: tuple[str, ...] = ()) -> Any:
+    """The fields of a result and more of its attributes; None where there is no result."""
+    if result is None:
+        return None
+    names = (name for name in result.__dataclass_fields__ if name not in without)
+    found = fields_of(result, *names, *also)
+    return {**found, "loss": repr(found["loss"])} if "loss" in found else found
 
 
 _WADE = (
@@ -517,7 +491,8 @@ def methods(summary: Summary) -> str:
             " Convergence was judged by rank-normalised R-hat and effective sample sizes (Vehtari "
             "et al., 2021)."
         )
-    return f"{text} Computed with {_versions(summary)}.\n\n{references}"
+    software = ", ".join(f"{name} {version}" for name, version in summary.versions.items())
+    return f"{text} Computed with {software}.\n\n{references}"
 
 
 def _reweighted(draws: Draws) -> str:
@@ -546,7 +521,3 @@ def _searched(found: PointEstimate) -> str:
         else f" found by {found_by(found)}"
     )
     return f"{among}{by}; {proven}{limit}"
-
-
-def _versions(summary: Summary) -> str:
-    return ", ".join(f"{name} {version}" for name, version in summary.versions.items())

@@ -390,8 +390,9 @@ def joined(lines: list[Line]) -> str:
 def screen_lines(summary: AnySummary, width: int = WIDTH, *, first: int = 0) -> list[Line]:
     """The lines of :func:`screen`."""
     width = max(width, _NARROWEST)
-    if summary.diagnostics.chains_disagree:
-        return _disagreement(summary, width)
+    if summary.diagnostics.chains_disagree:  # no answer yet: what is wrong, and where to look
+        wrong = wrapped(WARNS, _DISAGREE, width) + wrapped("    ", _INSTEAD, width)
+        return wrapped("", origin(summary), width) + wrong
     (label, text), *others = summary._statements(first)
     lines = wrapped(f"{label} from {origin(summary)}: ", text, width)
     for label, text in others:
@@ -404,15 +405,6 @@ def screen_lines(summary: AnySummary, width: int = WIDTH, *, first: int = 0) -> 
 
 _DISAGREE = "The chains disagree on which items belong together: no answer yet."
 _INSTEAD = "Run longer; print(summary.details()) shows what the chains hold."
-
-
-def _disagreement(summary: AnySummary, width: int) -> list[Line]:
-    """The screen for chains that disagree: no answer yet, and where to look."""
-    return [
-        *wrapped("", origin(summary), width),
-        *wrapped(WARNS, _DISAGREE, width),
-        *wrapped("    ", _INSTEAD, width),
-    ]
 
 
 def details_lines(
