@@ -485,10 +485,10 @@ class Product(Kernel):
     @classmethod
     def empirical(cls, data: DataSource) -> Product:
         """Each column under the kernel of its type, with that kernel's empirical rule."""
-        from partita.samplers.sample import _by_types
+        from partita.samplers.sample import kernel_of_types
 
         table = as_table(data)
-        kernel, _ = _by_types(table, "empirical")
+        kernel, _ = kernel_of_types(table, "empirical")
         return kernel if isinstance(kernel, Product) else cls((kernel, range(table.n_columns)))
 
     def bind(self, table: Table) -> Product:

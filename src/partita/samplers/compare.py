@@ -24,7 +24,7 @@ from partita.samplers.base import Kernel
 from partita.samplers.chains import Settings, advance_all, build_model, runner
 from partita.samplers.fit import Fit, collected
 from partita.samplers.priors import PartitionPrior
-from partita.samplers.sample import chain_states, initial_state, with_parameters
+from partita.samplers.sample import chain_states, initial_state, split_merges, with_parameters
 from partita.scan import chains_of
 
 if TYPE_CHECKING:
@@ -99,8 +99,7 @@ def heldout_log_density(
 
     left = np.ones(len(values), bool)
     left[held_out] = False
-    moves = min(8, 1 + int(left.sum()) // 200)
-    settings = Settings(draws, burn_in, 1, chains, 1, moves)
+    settings = Settings(draws, burn_in, 1, chains, 1, split_merges(int(left.sum())))
     columns = [str(c) for c in range(values.shape[1])]
     fit = refit(kernel, prior, values[left], columns, settings, rng=rng, n_jobs=n_jobs)
     by_chain = log_density_by_chain(fit, values[held_out], n_jobs)

@@ -591,9 +591,7 @@ def laws_of(found: Mapping[str, Moments]) -> Laws:
     """The laws behind posterior moments by name, as ``Kernel.moments`` gives them."""
     shapes, parts = _shapes_by_column(found), []
     for name, moments in found.items():
-        mean, variance = np.asarray(moments.mean), np.asarray(moments.variance)
-        if mean.ndim == 3:  # of a covariance only the variances have a column
-            mean, variance = np.einsum("kii->ki", mean), np.einsum("kii->ki", variance)
+        mean, variance = _by_column(moments)
         share = name.startswith("probability")
         of_column = name.removeprefix("probability of ") if name != "probability" else ""
         for j, column in enumerate(moments.columns):
@@ -635,15 +633,20 @@ def _mixture_quantile(laws: list[Laws], q: float) -> Floats:
     return np.asarray((low + high) / 2)
 
 
+def _by_column(moments: Moments) -> tuple[Floats, Floats]:
+    """Mean and variance by column, of which a covariance has the variances alone."""
+    found = np.asarray(moments.mean), np.asarray(moments.variance)
+    mean, variance = (np.einsum("kii->ki", each) if each.ndim == 3 else each for each in found)
+    return mean, variance
+
+
 def _shapes_by_column(found: Mapping[str, Moments]) -> dict[str, Floats]:
     """Shape of the inverse gamma of each column's variance, where all are known."""
     shapes: dict[str, Floats] = {}
     for name, moments in found.items():
         if not name.startswith(("variance", "covariance")):
             continue
-        mean, variance = np.asarray(moments.mean), np.asarray(moments.variance)
-        if mean.ndim == 3:
-            mean, variance = np.einsum("kii->ki", mean), np.einsum("kii->ki", variance)
+        mean, variance = _by_column(moments)
         for j, column in enumerate(moments.columns):
             if np.isfinite(variance[:, j]).all():
                 shapes[column] = mean[:, j] ** 2 / variance[:, j] + 2.0

@@ -311,16 +311,6 @@ _WIDEST = 50
 """Columns up to which the full covariance is the default: its cost grows with their square."""
 
 
-def kernel_of_types(table: Table) -> tuple[Kernel, str]:
-    """A kernel by the columns' types, and a sentence that says which.
-
-    Two columns of numbers or more, integers included, get normals with a full covariance and a
-    learned scale; one alone, one with missing cells, or more than fifty get independent normals
-    with a learned rate; booleans get Bernoulli, text and categories categorical columns.
-    """
-    return _by_types(table, None)
-
-
 def named_kernel(
     name: str, table: Table, prior: PartitionPrior | None = None, n_jobs: int | None = None
 ) -> tuple[Kernel, str]:
@@ -337,12 +327,18 @@ def named_kernel(
         )
     kinds = {column.dtype.kind for column in table.columns}
     if name in _OF_NUMBERS and "f" in kinds and len(kinds) > 1:
-        return _by_types(table, name)
+        return kernel_of_types(table, name)
     kernel = _RULES[name](table)
     return kernel, f"kernel {name}: {kernel.kind}."
 
 
-def _by_types(table: Table, rule: str | None) -> tuple[Kernel, str]:
+def kernel_of_types(table: Table, rule: str | None = None) -> tuple[Kernel, str]:
+    """A kernel by the columns' types, and a sentence that says which.
+
+    Two columns of numbers or more, integers included, get normals with a full covariance and a
+    learned scale; one alone, one with missing cells, or more than fifty get independent normals
+    with a learned rate; booleans get Bernoulli, text and categories categorical columns.
+    """
     by_type: dict[str, list[int]] = {"numbers": [], "booleans": [], "categories": []}
     names = {"f": "numbers", "b": "booleans", "O": "categories"}
     for position, column in enumerate(table.columns):
@@ -396,8 +392,8 @@ def _best_kernel(table: Table, prior: PartitionPrior, n_jobs: int | None) -> tup
     from partita.samplers.compare import heldout_log_density
 
     named = {
-        "wishart": _by_types(table, None)[0],
-        "hierarchical": _by_types(table, "hierarchical")[0],
+        "wishart": kernel_of_types(table)[0],
+        "hierarchical": kernel_of_types(table, "hierarchical")[0],
     }
     # Few rows say nothing about covariances.
     if named["wishart"] == named["hierarchical"] or table.n_rows < _FEWEST:

@@ -230,8 +230,8 @@ def _allocate(
         log_probability += log(chance) if half == 1 else log(chance) - odds
         if log_probability < lowest:
             return size, log_probability
-        add(model, item, halves, work, half)
-        refresh(model, prior, halves, work, half)
+        add_item(model, item, halves, work, half)
+        refresh_cluster(model, prior, halves, work, half)
         proposal.side[m] = half
     return size, log_probability
 
