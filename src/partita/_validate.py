@@ -261,6 +261,8 @@ def plain_array(
     if not _is_array(obj) and not isinstance(obj, (list, tuple, str, bytes, Number, Sequence)):
         raise _unreadable(obj, what, error)
     refuse_views(obj, what, error, axes)
+    if isinstance(obj, (list, tuple)):
+        _refuse_misaligned(obj, what, error)
     try:
         values = np.asarray(obj)
     except ValueError as failure:
@@ -324,6 +326,16 @@ def refuse_views(
         and not _is_array(obj)
     ):
         raise _unreadable(obj, what, error)
+
+
+def _refuse_misaligned(rows: Sequence[Any], what: str, error: type[InvalidInputError]) -> None:
+    """Refuse Series of items in different orders: NumPy would read them by position."""
+    indexes = [row.index for row in rows if hasattr(type(row), "iloc") and is_vector(row)]
+    if any(not index.equals(indexes[0]) for index in indexes[1:]):
+        raise error(
+            f"{what} came as Series whose indexes differ; each item must stand at one place. "
+            "Align them, as pandas.DataFrame(rows) does, or pass their .to_numpy()."
+        )
 
 
 def _unreadable(

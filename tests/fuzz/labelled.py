@@ -422,9 +422,37 @@ def _odd() -> Iterator[tuple[str, Maker]]:
         yield f"a long index {levels}", lambda _, levels=levels: (_indexed(levels), {})
         yield f"a long index in parquet {levels}", _indexed_file(levels)
     yield "consolidated metadata that are stale", _stale
+    for turned in (False, True):
+        labels = None if turned else LABELS
+        yield f"Series, turned: {turned}", lambda _, t=turned, n=labels: (_series(t), {}, n)
+        yield f"named vectors of R, turned: {turned}", _known(_named_vectors(turned), labels)
     for odd in (_Incomparable(), decimal.Decimal("sNaN"), 10**400):
         row = [*[odd] * 11, 1.0]
         yield f"objects of {type(odd).__name__}", lambda _, row=row: ([row] * 3, {}, None)
+
+
+def _orders(turned: bool) -> list[Any]:
+    """Where the items of each draw stand."""
+    return [RNG.permutation(12) if turned and i else np.arange(12) for i in range(len(LABELS))]
+
+
+def _series(turned: bool) -> Any:
+    import pandas as pd
+
+    return [pd.Series(row).loc[order] for row, order in zip(LABELS, _orders(turned), strict=True)]
+
+
+def _named_vectors(turned: bool) -> Maker:
+    def make(place: Path) -> Any:
+        pairs = zip(LABELS, _orders(turned), strict=True)
+        named = [Atom(row[order], names=_ITEMS[order]) for row, order in pairs]
+        write_rds(place / "a.rds", Listed(named))
+        return place / "a.rds", {}
+
+    return make
+
+
+_ITEMS = np.array([f"g{j:02d}" for j in range(12)])
 
 
 def _indexed(levels: list[str]) -> Any:

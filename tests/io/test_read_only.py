@@ -138,8 +138,8 @@ def test_every_command_refuses_a_read_only_directory(command, read_only, monkeyp
         with unprivileged():
             done = CliRunner().invoke(cli, words)
         assert done.exit_code == 1, done.output
-        assert "report" not in done.stderr.replace("report.html", ""), done.stderr
-        assert str(read_only) in done.stderr
+        assert "report" not in done.output.replace("report.html", ""), done.output
+        assert str(read_only) in done.output
         assert os.listdir(read_only) == []
         assert sorted(os.listdir(files)) == before
 

@@ -243,3 +243,12 @@ def test_rounded_similarity_is_accepted():
     assert pt.expected_loss(DRAWS[0], loss="vi_lb", similarity=rounded) == pytest.approx(
         pt.expected_loss(DRAWS[0], DRAWS, "vi_lb"), abs=1e-6
     )
+
+
+def test_items_in_another_order_are_not_compared():
+    a = pt.Draws([[0, 0, 1]], item_names=["x", "y", "z"])
+    b = pt.Draws([[1, 0, 0]], item_names=["z", "x", "y"])
+    with pytest.raises(pt.errors.InvalidInputError, match="in another order"):
+        pt.pairwise_distances(a, b)
+    assert pt.pairwise_distances(a, b.select_items(["x", "y", "z"])) == 0.0
+    assert pt.pairwise_distances(a, [[0, 0, 1]]) == 0.0

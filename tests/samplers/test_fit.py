@@ -303,3 +303,13 @@ def test_distances_of_a_fit_and_the_estimate_that_merges_what_is_close():
     assert estimates[0] > estimates[1]
     with pytest.raises(pt.PartitaError, match="no Hellinger distance"):
         pt.sample([[1.0], [2.0], [3.0]], kernel=pt.GammaPoisson(1, 1), draws=2).kernel_distance()
+
+
+def test_columns_of_new_data_are_found_by_name():
+    pd = pytest.importorskip("pandas")
+    data = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 2)) * [1, 50], columns=["x", "y"])
+    fit = pt.sample(data, draws=6, burn_in=2, chains=1, rng=0, progress=False)
+    turned = fit.density(data[["y", "x"]].head(3)).mean
+    np.testing.assert_array_equal(turned, fit.density(data.head(3)).mean)
+    renamed = data.rename(columns={"x": "another"})
+    np.testing.assert_array_equal(fit.density(renamed.head(3)).mean, turned)

@@ -467,6 +467,11 @@ def draws_of(node: Any, options: ReadOptions, name: str) -> Draws:
             return _joined([_from_frame(part, options) for part in node.parts], node.names)
         if node.parts and all(isinstance(part, RVector) for part in node.parts):
             if _is_list_of_draws(node.parts):
+                if len({part.names for part in node.parts}) > 1:
+                    raise InvalidLabelsError(
+                        f"{name} is a list of vectors whose names differ; each item must stand at "
+                        "one place. In R: lapply(x, function(z) z[names(x[[1]])])."
+                    )
                 values = np.stack([part.values for part in node.parts])
                 return draws_from_array(values, transpose=options.transpose)
             if _is_list_of_chains(node):

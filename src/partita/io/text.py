@@ -399,6 +399,8 @@ def _complaint(text: str) -> str:
             f"{text!r} looks like a code rather than a number: 01 may differ from 1, and 1e5 may "
             f"be hexadecimal. If labels are text, {as_text}; else write plain numbers."
         )
+    if re.fullmatch(r"[+-]?\.0*", text):
+        return f"{text!r} has no digit before its point; write plain numbers."
     return f"{text!r} is too large for a label; at most 18 digits are read. Relabel the clusters."
 
 

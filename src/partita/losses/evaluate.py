@@ -235,6 +235,12 @@ def pairwise_distances(
     estimates = as_partitions(A, "A")
     truths = estimates if B is None else as_partitions(B, "B")
     _same_items(estimates.n_items, truths.n_items, "A", "B")
+    if None not in (own := {estimates.item_names, truths.item_names}) and len(own) > 1:
+        raise InvalidInputError(
+            "A and B name their items differently, or in another order; expected the same items, "
+            "each at one place. draws.select_items puts them in order.",
+            argument="B",
+        )
     symmetric = truths is estimates and measure.is_symmetric
     shape = (estimates.n_draws, truths.n_draws)
     _require_matrix(shape)

@@ -243,13 +243,15 @@ class Predictions(_FitBase):
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
     def _encoded(self, data: Any) -> Floats:
-        """New rows as the kernel encodes them; columns are matched by position."""
+        """New rows as the kernel encodes them; columns are matched by name, else by position."""
         table, names = as_table(data), self.columns
         if table.n_columns != len(names):
             raise InvalidDataError(
                 f"new data have {table.n_columns} columns, the fitted data have {len(names)}: "
                 f"{', '.join(names[:12])}."
             )
+        if set(table.names) == set(names) and len(set(names)) == len(names):
+            table = table.select([table.names.index(name) for name in names])
         return self.kernel.encode(Table(names, table.columns))
 
     def _compiled(self, kernel: Kernel, points: Floats) -> tuple[Arrays, PriorTables]:
