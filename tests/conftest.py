@@ -25,6 +25,18 @@ def pytest_collection():
         gc.enable()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_left_in_the_root(request):
+    """A test writes into its own directory: whatever lies in the root may be committed."""
+
+    def there() -> set[str]:
+        return {p.name for p in request.config.rootpath.iterdir() if p.name[0] != "."}
+
+    before = there()
+    yield
+    assert there() <= before
+
+
 @pytest.fixture(autouse=True)
 def _no_figures_left():
     """Figures of one test do not count among those of the next: matplotlib warns of too many."""

@@ -141,14 +141,14 @@ class LocalSearch:
         self.rng = rng
         self._order = rng.permutation(self.n_items)
         whole = start is not None and bool((start >= 0).all())
-        most, many = self.max_clusters, settings.MERGED_CLUSTERS
-        if start is not None and whole and most <= many <= start.max():
-            start = repair(problem, start, Constraints(max_clusters=most), rng, stop)
         room = 0 if start is None or whole else int(start.max()) + 1
         self.state: State = new_state(problem, start if whole else None, room)
         self.scratch: Scratch = new_scratch(problem, self.state)
         if not whole:
             self._allocate(start)
+        if self.n_clusters > max(self.max_clusters, settings.MOVED_CLUSTERS):
+            few = Constraints(max_clusters=self.max_clusters)
+            self._go_to(new_state(problem, repair(problem, self.labels, few, rng, stop)))
         while self.n_clusters > self.max_clusters:
             self.merge_cheapest()
 
@@ -773,7 +773,8 @@ def _isolate(problem: Problem, labels: Labels, sizes: Ints) -> tuple[float, Labe
 def _balanced_partition(labels: Labels, constraints: Constraints) -> Labels:
     """Items in the order of their clusters, dealt into clusters of nearly equal size."""
     n = labels.size
-    k = constraints.n_clusters or max(1, min(int(labels.max()) + 1, n // constraints.min_size))
+    most = min(constraints.max_clusters or n, n // constraints.min_size)
+    k = constraints.n_clusters or max(1, min(int(labels.max()) + 1, most))
     out = np.empty(n, np.int32)
     for place, items in enumerate(np.array_split(np.argsort(labels, kind="stable"), k)):
         out[items] = place
