@@ -159,7 +159,7 @@ def by_bic(rows: Any) -> NDArray[np.int64]:
     return min(models, key=lambda model: model.bic(scaled)).predict(scaled)
 
 
-KERNELS = ("empirical", "hierarchical", "wishart-empirical", "wishart", "auto")
+KERNELS = ("empirical", "hierarchical", "adaptive", "wishart-empirical", "wishart", "auto")
 
 
 def ours(rows: Any, kernel: str) -> NDArray[np.int64]:

@@ -115,7 +115,7 @@ def test_kernels_by_name():
         pt.sample(numbers, kernel="normals", **SHORT)
 
 
-@pytest.mark.parametrize(("rho", "chosen"), [(0.9, "wishart"), (0.0, "hierarchical")])
+@pytest.mark.parametrize(("rho", "chosen"), [(0.9, "wishart"), (0.0, "adaptive")])
 def test_auto_takes_the_kernel_that_predicts_better(rho, chosen):
     """Clusters that are correlated, and independent columns, of which there are many."""
     rng = np.random.default_rng(0)
@@ -125,12 +125,54 @@ def test_auto_takes_the_kernel_that_predicts_better(rho, chosen):
         0, 2, (120, 1)
     )
     fit = pt.sample(rows, **SHORT)
-    assert fit.kernel == pt.sample(rows, kernel=chosen, **SHORT).kernel
+    assert fit.kernel.kind == pt.sample(rows, kernel=chosen, **SHORT).kernel.kind
     assert f"kernel chosen by held-out density: {chosen} is ahead" in fit.notes[0]
     assert "24 of 120 rows held out" in fit.notes[0]
     # Rounding must not decide: a narrow cluster at an equal value has any density.
     rounded = pt.sample(np.round(rows, 0 if rho else 1), **SHORT)
     assert chosen in rounded.notes[0].split("ahead")[0]
+
+
+def groups(widths: list[float], n_noise: int, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Four groups of 75 rows in three columns, and columns in which they do not differ."""
+    rng = np.random.default_rng(seed)
+    centres = np.hstack([rng.uniform(-5, 5, (4, 3)), np.zeros((4, n_noise))])
+    classes = np.repeat(np.arange(4), 75)
+    noise = rng.normal(size=(300, 3 + n_noise))
+    return centres[classes] + np.array(widths)[classes][:, None] * noise, classes
+
+
+def test_adaptive_precisions_are_those_of_the_groups_known():
+    """1/c is the mean over the groups of (μ − μ0)²/σ², up to rounding, prior and estimation."""
+    rows, classes = groups([1, 1, 1, 1], 3)
+    kernel = pt.sample(rows, kernel="adaptive", **SHORT).kernel
+    away = [(rows[classes == j].mean(axis=0) - rows.mean(axis=0)) ** 2 for j in range(4)]
+    known = 1 / np.mean(away, axis=0)
+    found = np.array(kernel.precision)
+    assert (np.abs(np.log10(found / known))[:3] < 0.6).all()
+    assert (found[3:] >= 10).all()
+    assert kernel.mean == pytest.approx(rows.mean(axis=0))
+    assert kernel.shape > 2
+
+
+def test_columns_of_noise_do_not_merge_groups():
+    """Fixed precisions charge a new group for every column, also where groups do not differ."""
+    rows, classes = groups([1, 1, 1, 1], 7, seed=6)
+    run = {"draws": 100, "burn_in": 150, "chains": 2, "rng": 0}
+    fits = {name: pt.sample(rows, kernel=name, **run) for name in ("auto", "hierarchical")}
+    found = {name: pt.estimate(fit, bound=None).labels for name, fit in fits.items()}
+    index = {
+        name: 1 - pt.distance(classes, labels, loss="one_minus_ari")
+        for name, labels in found.items()
+    }
+    assert index["auto"] > 0.9
+    assert index["hierarchical"] < index["auto"] - 0.1
+    assert "adaptive is ahead" in fits["auto"].notes[0]
+
+
+def test_groups_of_unequal_widths_are_no_reason_for_similar_ones():
+    rows, _ = groups([0.1, 0.3, 1, 3], 0)
+    assert "hierarchical is ahead" in pt.sample(rows, **SHORT).notes[0]
 
 
 GOOD = pt.NormalInverseGamma(0, 1, 2, 1)

@@ -442,3 +442,21 @@ def test_the_galaxies_are_narrower_groups_than_their_variance_says():
     assert 5.9 < k.mean() < 7.0  # 6.44 in a run of 40,000 draws; the standard error is 0.12
     assert (k <= 2).mean() < 0.005
     assert 0.7 < fit.trace["rate of 0"].mean() < 1.4  # of data whose variance is 20.8
+
+
+def test_expected_offsets_are_those_of_a_grid():
+    """E[(μ − μ0)²/σ²] given the rows of a cluster, by summing over means and log variances."""
+    kernel = pt.NormalInverseGamma(mean=0.2, precision=0.5, shape=3.0, rate=1.5)
+    rows = np.array([[-1.3, 0.4], [0.9, np.nan], [0.2, 2.0], [1.4, np.nan]])
+    found = kernel.offsets(rows, np.array([0, 0, 1, 1], np.int32))
+    mu, log_var = np.meshgrid(np.linspace(-12, 12, 2401), np.linspace(-5, 9, 701), indexing="ij")
+    variance = np.exp(log_var)
+    prior = stats.norm.logpdf(mu, 0.2, np.sqrt(variance / 0.5))
+    prior += stats.invgamma.logpdf(variance, 3.0, scale=1.5) + log_var
+    for j, part in enumerate((rows[:2], rows[2:])):
+        for column in range(2):
+            cells = part[np.isfinite(part[:, column]), column]
+            logs = prior + sum(stats.norm.logpdf(x, mu, np.sqrt(variance)) for x in cells)
+            weights = np.exp(logs - logs.max())
+            expected = (weights * (mu - 0.2) ** 2 / variance).sum() / weights.sum()
+            assert found[j, column] == pytest.approx(expected, rel=1e-3)

@@ -31,6 +31,7 @@ KERNELS = (
     "auto",
     "types",
     "hierarchical",
+    "adaptive",
     "wishart",
     "empirical",
     "wishart-empirical",
@@ -81,8 +82,9 @@ Examples:
     type=click.Choice(KERNELS),
     default="auto",
     help="Density of a cluster. auto goes by the columns' types; numbers get wishart (normals with "
-    "a full covariance) or hierarchical (independent normals), the better by held-out density; "
-    "both learn how wide clusters are. types takes wishart without comparing; empirical is the "
+    "a full covariance), hierarchical (independent normals) or adaptive (the same for clusters of "
+    "similar widths), the best by held-out density; "
+    "all learn how wide clusters are. types takes wishart without comparing; empirical is the "
     "paper's rule.",
 )
 @options.text(

@@ -294,6 +294,14 @@ class NormalInverseGamma(Kernel):
             columns.append(found if not columns else rng.permutation(found))
         return tuple(self.at(rates) for rates in np.stack(columns, axis=1))
 
+    def offsets(self, values: Floats, labels: NDArray[np.int32]) -> Floats:
+        """E[(μ − μ0)²/σ²] of each cluster and column given the partition, (n_clusters, d)."""
+        n, average, deviations = group_moments(values, labels)
+        mean, c, a, b = self._hyper(n.shape[1])
+        away = (average - mean) ** 2
+        rate = b + 0.5 * (deviations + c * n / (c + n) * away)
+        return np.asarray((a + n / 2) / rate * (n / (c + n)) ** 2 * away + 1 / (c + n))
+
     def blocks(self, n_columns: int, n_items: int, incomplete: frozenset[int]) -> list[Block]:
         """One block per distinct pair of shape and precision, and per incomplete column."""
         mean, precision, shape, rate = self._hyper(n_columns)

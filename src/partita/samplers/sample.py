@@ -39,7 +39,7 @@ from partita.labels import (
     as_labels,
     canonical,
 )
-from partita.samplers.base import Kernel, Product
+from partita.samplers.base import Kernel, Product, present_moments
 from partita.samplers.chains import (
     SAMPLERS,
     ChainState,
@@ -64,10 +64,12 @@ from partita.samplers.checkpoint import (
 )
 from partita.samplers.discrete import BetaBernoulli, DirichletCategorical, GammaPoisson
 from partita.samplers.fit import STARTED, Fit, collected
-from partita.samplers.normal import NormalInverseGamma, NormalInverseWishart
+from partita.samplers.normal import NormalInverseGamma, NormalInverseWishart, priors_of
 from partita.samplers.priors import DirichletProcess, Gamma, PartitionPrior, clean_prior
 
 STARTS = ("one", "singletons", "kmeans", "sample")
+
+_DEFAULT_PRIOR = DirichletProcess(Gamma(1, 1))
 
 _FEW = 2_000
 """Up to this many items a chain may start from singletons, whose first sweep costs O(N²)."""
@@ -221,7 +223,7 @@ def _for_fewer(prior: PartitionPrior, n_items: int) -> PartitionPrior:
     try:
         return prior.bind(n_items)
     except PartitaError:
-        return DirichletProcess(Gamma(1, 1))
+        return _DEFAULT_PRIOR
 
 
 def split_merges(n_items: int) -> int:
@@ -292,19 +294,64 @@ def refuse_other_start(
             )
 
 
+_SIMILAR, _FIRST_PRECISION = 7.0, 0.01
+"""Shape of the kernel "adaptive", and where the search for its precisions begins. Mean index of
+four data sets of fifteen blobs of twenty points each, by shape 4, 7 and 12: .842, .860, .860; of
+1,000 rows × 5 columns in 20 overlapping clusters the estimate then has 72, 80 and 111 clusters."""
+_ROUNDS, _PILOT = 3, (50, 100, 1, 2, 1)
+"""Rounds that the precisions are found by; draws, burn-in, thinning, chains and sweeps of each."""
+
+
+def _adaptive(table: Table, rows: Ints | None = None) -> NormalInverseGamma:
+    """Independent normals for clusters of similar widths, with a precision for each column.
+
+    σ² ~ InverseGamma(7, b) with b learned: in clusters of few rows a wide prior of σ² lets two
+    that touch pass for one wide cluster. The precision c of a column is its empirical Bayes
+    estimate under Gamma(1/2, 1/20), by EM on at most a thousand rows, rounded to half a decade:
+    large where clusters do not differ, so that a new cluster costs next to nothing there.
+    """
+    from partita.samplers.compare import refit
+
+    if rows is None:
+        rows = np.random.default_rng(0).permutation(table.n_rows)[:_COMPARED_ROWS]
+    wide = NormalInverseGamma.hierarchical(table)
+    priors = priors_of(wide.rate, table.n_columns).values()
+    rates = tuple(Gamma(prior.shape, prior.rate / (_SIMILAR - 1)) for prior in priors)
+    values = wide.encode(table)
+    kernel = replace(
+        wide,
+        mean=tuple(present_moments(values)[0].tolist()),
+        precision=(_FIRST_PRECISION,) * table.n_columns,
+        shape=_SIMILAR,
+        rate=rates,
+    )
+    values = _unrounded(values[rows], table)
+    settings = Settings(*_PILOT, split_merges(len(values)))
+    for seed in range(_ROUNDS):
+        fit = refit(kernel, _DEFAULT_PRIOR, values, table.names, settings, rng=seed, n_jobs=1)
+        some = zip(fit.draws.labels[::5].astype(np.int32), fit._rates()[::5], strict=True)
+        found = [kernel.at(learned).offsets(values, labels) for labels, learned in some]
+        n_clusters = np.mean([len(each) for each in found])
+        total = np.mean([each.sum(axis=0) for each in found], axis=0)
+        steps = np.round(2.0 * np.log10((1.0 + n_clusters) / (0.1 + total)))
+        kernel = replace(kernel, precision=tuple((10.0 ** (steps / 2.0)).tolist()))
+    return kernel
+
+
 _RULES: dict[str, Callable[[Table], Kernel]] = {
     "empirical": NormalInverseGamma.empirical,
     "hierarchical": lambda table: NormalInverseGamma.hierarchical(
         table, precision=0.001 if table.n_columns > 1 else 0.01
     ),
+    "adaptive": _adaptive,
     "wishart": NormalInverseWishart.hierarchical,
     "wishart-empirical": NormalInverseWishart.empirical,
     "bernoulli": BetaBernoulli.empirical,
     "categorical": DirichletCategorical.empirical,
     "poisson": GammaPoisson.empirical,
 }
-"""Kernels by name; the first four are for columns of numbers, beside columns of other types."""
-_OF_NUMBERS = ("empirical", "hierarchical", "wishart", "wishart-empirical")
+"""Kernels by name; the first five are for columns of numbers, beside columns of other types."""
+_OF_NUMBERS = ("empirical", "hierarchical", "adaptive", "wishart", "wishart-empirical")
 KERNELS = ("auto", "types", *_RULES)
 """Names of kernels: the better by held-out density, by the columns' types alone, and one by one."""
 _WIDEST = 50
@@ -332,12 +379,15 @@ def named_kernel(
     return kernel, f"kernel {name}: {kernel.kind}."
 
 
-def kernel_of_types(table: Table, rule: str | None = None) -> tuple[Kernel, str]:
+def kernel_of_types(
+    table: Table, rule: str | None = None, pilot: Ints | None = None
+) -> tuple[Kernel, str]:
     """A kernel by the columns' types, and a sentence that says which.
 
     Two columns of numbers or more, integers included, get normals with a full covariance and a
     learned scale; one alone, one with missing cells, or more than fifty get independent normals
     with a learned rate; booleans get Bernoulli, text and categories categorical columns.
+    The rule "adaptive" looks at the ``pilot`` rows only.
     """
     by_type: dict[str, list[int]] = {"numbers": [], "booleans": [], "categories": []}
     names = {"f": "numbers", "b": "booleans", "O": "categories"}
@@ -349,7 +399,9 @@ def kernel_of_types(table: Table, rule: str | None = None) -> tuple[Kernel, str]
         found: list[tuple[Kernel, list[int]]] = []
         if name == "numbers":
             for chosen, group in _groups_of_numbers(table, positions, rule):
-                found.append((_RULES[chosen](table.select(group)), group))
+                part = table.select(group)
+                kernel = _adaptive(part, pilot) if chosen == "adaptive" else _RULES[chosen](part)
+                found.append((kernel, group))
         elif positions:
             found = [(BetaBernoulli() if name == "booleans" else DirichletCategorical(), positions)]
         for kernel, group in found:
@@ -384,7 +436,7 @@ _COMPARED_ROWS, _HELD_OUT = 1_000, 5
 
 
 def _best_kernel(table: Table, prior: PartitionPrior, n_jobs: int | None) -> tuple[Kernel, str]:
-    """Full covariances or independent normals, whichever predict held-out rows better.
+    """Full covariances or two kinds of independent normals, whichever predict held-out rows best.
 
     Numbers that were rounded have an unbounded density where many are equal, so they are compared
     with the rounding undone at random.
@@ -401,6 +453,10 @@ def _best_kernel(table: Table, prior: PartitionPrior, n_jobs: int | None) -> tup
     rng = np.random.default_rng(0)
     rows = np.sort(rng.permutation(table.n_rows)[:_COMPARED_ROWS])
     held_out = rng.permutation(rows.size)[: max(1, rows.size // _HELD_OUT)]
+    if rows.size == table.n_rows:
+        # Larger tables say themselves how wide clusters are. Precisions found on 1,000 rows of
+        # 100,000 made 31 clusters of 20, and iterations dearer by a third.
+        named["adaptive"] = kernel_of_types(table, "adaptive", np.delete(rows, held_out))[0]
     prior = _for_fewer(prior, rows.size - held_out.size)
     found, compared = {}, table.rows(rows)
     for name, kernel in named.items():
@@ -415,8 +471,7 @@ def _best_kernel(table: Table, prior: PartitionPrior, n_jobs: int | None) -> tup
             rng=0,
             n_jobs=n_jobs,
         )
-    best = max(found, key=lambda name: float(found[name].mean()))
-    other = next(name for name in found if name != best)
+    best, other, *_ = sorted(found, key=lambda name: -float(found[name].mean()))
     difference = found[best] - found[other]
     error = (
         float(difference.std(ddof=1)) / math.sqrt(difference.size)
@@ -481,10 +536,12 @@ def sample(
         The density of a cluster. By default ("auto") Bernoulli for booleans, categorical for
         text, and for numbers normals that learn how wide clusters are: with a full covariance
         ("wishart", :meth:`NormalInverseWishart.hierarchical`) or independent columns
-        ("hierarchical", :meth:`NormalInverseGamma.hierarchical`), whichever predicts held-out rows
-        better; ``Fit.notes`` says what. "types" takes the full covariance without a look, for
-        up to 50 complete columns. Other names: "empirical" (the paper's rule: μ0 = mean, c = 1/2,
-        a = 2, b = sample variance), "wishart-empirical", "bernoulli", "categorical", "poisson".
+        ("hierarchical", :meth:`NormalInverseGamma.hierarchical`, or "adaptive", the same for
+        clusters of similar widths, with the precision of each column estimated first; up to 1,000
+        rows), whichever predicts held-out rows best; ``Fit.notes`` says what. "types" takes the
+        full covariance without a look, for up to 50 complete columns. Other names: "empirical"
+        (the paper's rule: μ0 = mean, c = 1/2, a = 2, b = sample variance), "wishart-empirical",
+        "bernoulli", "categorical", "poisson".
     prior : PartitionPrior, optional
         By default ``DirichletProcess(Gamma(1, 1))``, the paper's.
     draws : int
@@ -695,7 +752,7 @@ def _check_sampler(
 
 
 def _check_prior(prior: PartitionPrior | None) -> PartitionPrior:
-    return DirichletProcess(Gamma(1, 1)) if prior is None else clean_prior(prior, "prior")
+    return _DEFAULT_PRIOR if prior is None else clean_prior(prior, "prior")
 
 
 def _prepare(
