@@ -41,7 +41,7 @@ def fangs(draws: pt.FeatureDraws, *, n_baselines: int = 16, seconds: float = 20.
     draws, while that lowers the expected loss and there is time. Returns the expected loss of the
     aligned allocation and of the last one, and the number of flips tried.
     """
-    from partita.features.draws import packed
+    from partita.features.draws import pack_columns
     from partita.features.estimate import memberships
 
     loss, rng, started = pt.FARO(), np.random.default_rng(0), time.process_time()
@@ -49,7 +49,7 @@ def fangs(draws: pt.FeatureDraws, *, n_baselines: int = 16, seconds: float = 20.
     starts = []
     for point in draws.rows_at(chosen):
         z = memberships(point, draws)[0] >= 0.5
-        starts.append((loss.expected(packed(z.T), draws, n_jobs=1), z))
+        starts.append((loss.expected(pack_columns(z.T), draws, n_jobs=1), z))
     aligned, z = min(starts, key=lambda start: start[0])
     value, n_tried = aligned, 0
     for flat in rng.permutation(z.size):
@@ -57,7 +57,7 @@ def fangs(draws: pt.FeatureDraws, *, n_baselines: int = 16, seconds: float = 20.
             break
         n_tried += 1
         z.flat[flat] ^= True
-        other = loss.expected(packed(z.T), draws, n_jobs=1)
+        other = loss.expected(pack_columns(z.T), draws, n_jobs=1)
         if other < value:
             value = other
         else:

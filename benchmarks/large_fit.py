@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 PARTS = {
-    "reading": "cli.reading.understand",
+    "reading": "cli.reading.interpret_table",
     "choice of the kernel": "cli.fit._kernel",
     "starts": "samplers.sample.chain_states",
     "sweeps": "samplers.chains.advance_all",
@@ -35,7 +35,7 @@ PARTS = {
     "profiles": "summary.summarize._profiles",
     "diagnostics": "summary.summarize._diagnostics",
     "estimates for comparison": "summary.summarize._for_comparison",
-    "representatives": "summary.summarize._several",
+    "representatives": "summary.summarize._representatives",
     "summary, all of it": "summary.summarize.summarize",
     "writing the summary": "cli.outputs.write_summary",
     "report": "cli.outputs.write_report",

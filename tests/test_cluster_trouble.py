@@ -181,14 +181,14 @@ import partita as pt
 from partita import _storage as pieces
 from partita import dask as remote
 from partita import scan
-from partita.search import large
+from partita.search import blockwise
 
 if __name__ == "__main__":
     os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     pieces._MOST_DRAWS, scan.GATHERED_LABELS = 4, 0
     with cluster_of(2) as client:
-        draws, settle, descend, waits = on_workers(client), remote.settle, large.descend, None
+        draws, settle, descend, waits = on_workers(client), remote.settle, blockwise.descend, None
 
         def descending(*arguments):
             global waits
@@ -200,7 +200,7 @@ if __name__ == "__main__":
                 os.killpg(0, signal.SIGINT)  # as a terminal does: the workers are told, too
             settle(client, future)
 
-        remote.settle, large.descend = pressed, descending
+        remote.settle, blockwise.descend = pressed, descending
         found = pt.estimate(draws, method="sweep", n_starts=2)
         print(found.search.interrupted, found.search.settled)
         print(found.expected_loss == pt.expected_loss(found.labels, LABELS)[0])

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 import partita as pt
-from partita._text import above_minimum
+from partita._wording import above_minimum
 
 from . import printed
 from .digits import (

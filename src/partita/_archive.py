@@ -23,10 +23,10 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._files import PathLike, atomic_path, existing
+from partita._files import PathLike, atomic_path, require_path
 from partita._resources import require_memory, run_interruptible
-from partita._text import KINDS
 from partita._tolerance import SUM
+from partita._wording import KINDS
 from partita.errors import (
     FileFormatError,
     InvalidInputError,
@@ -99,7 +99,7 @@ def _write_unless(stop: threading.Event, out: IO[bytes], content: bytes) -> int:
 
 def read_archive(path: PathLike, form: Form) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The document and the arrays of a file of that kind, of any version up to the newest."""
-    place = existing(path)
+    place = require_path(path)
     try:
         # Opened here: NumPy leaves the file open when the archive in it is cut short.
         with place.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
@@ -148,7 +148,7 @@ def load(path: PathLike) -> Summary | FeatureSummary | Fit:
     ...     pt.load(folder + "/summary.npz").estimate.n_clusters
     2
     """
-    place = existing(path)
+    place = require_path(path)
     try:
         with place.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
             kept = [name for name in (_DOCUMENT, _EARLIER) if name in stored.files]
@@ -287,7 +287,7 @@ def part_from(name: str, entries: dict[str, Any]) -> Any:
 
 
 def _draws_from(entries: dict[str, Any]) -> Draws:
-    """Draws from what a file says they are, checked like a user's."""
+    """Return draws from the fields in a file, checked like a user's."""
     from partita.draws import Draws
 
     # Of earlier versions all were of a posterior, and none reweighted.
@@ -301,7 +301,7 @@ def _draws_from(entries: dict[str, Any]) -> Draws:
 
 
 def _feature_draws_from(entries: dict[str, Any]) -> FeatureDraws:
-    """The same for draws of feature allocations."""
+    """Return feature draws from the fields in a file, checked like a user's."""
     from partita.features.draws import FeatureDraws
 
     try:
@@ -339,9 +339,9 @@ class _Writer:
         return self._part(value)
 
     def _part(self, value: Any) -> dict[str, Any]:
-        from partita.draws import DrawsFacts
+        from partita.draws import DrawsBase
 
-        if isinstance(value, DrawsFacts):
+        if isinstance(value, DrawsBase):
             kind = type(value).__name__
             stored = _DRAWS if kind == "Draws" else _FEATURE_DRAWS
             entries = {entry: getattr(value, name) for entry, name in stored.items()}
@@ -425,7 +425,7 @@ def _check_weights(cleaned: NDArray[Any], weights: NDArray[Any]) -> None:
 
 def check_parts(result: Any) -> None:
     """Raise ValueError unless fields hold their types, and labels are those of the draws' items."""
-    from partita.draws import Draws, DrawsFacts
+    from partita.draws import Draws, DrawsBase
 
     n_items = result.draws.n_items
     of_partitions = isinstance(result.draws, Draws)
@@ -433,7 +433,7 @@ def check_parts(result: Any) -> None:
     waiting: list[tuple[str, Any]] = [("result", result)]
     while waiting:
         name, value = waiting.pop()
-        if id(value) in seen or isinstance(value, DrawsFacts):
+        if id(value) in seen or isinstance(value, DrawsBase):
             continue
         seen.add(id(value))
         if isinstance(value, np.ndarray):

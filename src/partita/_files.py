@@ -79,11 +79,11 @@ def atomic_path(
     'done'
     """
     # Through a symbolic link, as open() would.
-    with explained(path):  # a name longer than the file system allows
+    with translate_os_errors(path):  # a name longer than the file system allows
         target = Path(os.path.realpath(clean_path(path, "path")))
         target.exists()
     if target.exists() and not target.is_file() and not target.is_dir():
-        with explained(path):
+        with translate_os_errors(path):
             yield target
         return
     _remove_leftovers(target)
@@ -94,10 +94,10 @@ def atomic_path(
         )
     _check_target(target, path, overwrite, replaceable)
     with scratch_path(target) as temporary:
-        with explained(path):
+        with translate_os_errors(path):
             yield temporary
         _check_target(target, path, overwrite, replaceable)  # another process may have written
-        with explained(path):
+        with translate_os_errors(path):
             _move(temporary, target)
 
 
@@ -115,7 +115,7 @@ def scratch_path(target: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def explained(path: PathLike) -> Iterator[None]:
+def translate_os_errors(path: PathLike) -> Iterator[None]:
     """A full disk, a missing right and the like as an error that names the result's path."""
     try:
         yield
@@ -137,7 +137,7 @@ def write_text(path: PathLike, text: str, *, overwrite: bool = False) -> None:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
-def existing(path: PathLike, *, directory: bool = False) -> Path:
+def require_path(path: PathLike, *, directory: bool = False) -> Path:
     """The path, when it leads to a file, or to what may be a directory."""
     place = clean_path(path, "path")
     try:

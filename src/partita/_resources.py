@@ -82,7 +82,7 @@ def _physical_memory() -> int | None:
 
 
 def _shell_limit() -> int | None:
-    """What the address space may still grow by, where the shell limits it (``ulimit -v``)."""
+    """Return the room left in the address space where the shell limits it (``ulimit -v``)."""
     try:
         import resource
 
@@ -140,7 +140,7 @@ def run(function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | None = Non
     threads = min(count_jobs(n_jobs), len(work))
     if threads <= 1:
         return [function(task) for task in work]
-    with pool_of(threads, "blocks") as pool:
+    with shared_pool(threads, "blocks") as pool:
         return list(pool.map(function, work))
 
 
@@ -257,7 +257,7 @@ def stream(
     if threads <= 1 or len(first) < 2:
         yield from map(function, chain(first, left))
         return
-    with pool_of(threads, "blocks") as pool:
+    with shared_pool(threads, "blocks") as pool:
         tasks = chain(first, left)
         waiting = deque(pool.submit(function, task) for task in islice(tasks, threads + 1))
         try:
@@ -269,13 +269,13 @@ def stream(
                 future.cancel()
 
 
-_kept: dict[tuple[int, tuple[str, ...]], ThreadPoolExecutor] = {}
+_pools: dict[tuple[int, tuple[str, ...]], ThreadPoolExecutor] = {}
 _lock = threading.Lock()
 _current = threading.local()
 
 
 @contextmanager
-def pool_of(threads: int, purpose: str) -> Iterator[ThreadPoolExecutor]:
+def shared_pool(threads: int, purpose: str) -> Iterator[ThreadPoolExecutor]:
     """A pool of that many threads, kept for the next time: to start one takes milliseconds.
 
     Work that itself needs a pool for the same purpose gets one of its own: it
@@ -289,9 +289,9 @@ def pool_of(threads: int, purpose: str) -> Iterator[ThreadPoolExecutor]:
     inside = (*outside, purpose)
     key = (threads, inside)
     with _lock:
-        if key not in _kept:
-            _kept[key] = ThreadPoolExecutor(threads, initializer=partial(_begin, inside))
-    yield _kept[key]
+        if key not in _pools:
+            _pools[key] = ThreadPoolExecutor(threads, initializer=partial(_begin, inside))
+    yield _pools[key]
 
 
 def _begin(purposes: tuple[str, ...]) -> None:
@@ -302,7 +302,7 @@ def _forget() -> None:
     """In a process that was forked: its pools have no threads."""
     global _lock
     _lock = threading.Lock()
-    _kept.clear()
+    _pools.clear()
 
 
 if hasattr(os, "register_at_fork"):

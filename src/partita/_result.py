@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from partita._text import printable
+from partita._wording import printable
 
 _LEFT = "text-align:left;vertical-align:top"
 _WARNING = "border-left:4px solid #b3261e;padding:2px 10px;margin:4px 0"
@@ -30,7 +30,7 @@ def title(text: str) -> str:
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
-    """Names and what is said of each, as a table of two columns."""
+    """Return names and values as a table of two columns."""
     rows = "".join(
         f"<tr><th style='{_LEFT}'>{_escaped(name)}</th>"
         f"<td style='{_LEFT}'>{_escaped(text)}</td></tr>"
@@ -243,7 +243,7 @@ def _value(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The same as lists, numbers and strings; None for what is not finite."""
+    """Return plain lists, numbers and strings; None for values that are not finite."""
     if isinstance(value, dict):
         return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._resources import readable_size
-from partita._text import KINDS, Kind
 from partita._tolerance import SUM
 from partita._validate import choice, plain_array, strings
+from partita._wording import KINDS, Kind
 from partita.errors import (
     InvalidInputError,
     InvalidLabelsError,
@@ -24,7 +24,7 @@ from partita.errors import (
     MemoryLimitError,
     about,
 )
-from partita.labels import first_appearance, rule_in_force, whole_labels
+from partita.labels import current_noise_rule, first_appearance, whole_labels
 
 _MOST_DRAWS, _MOST_LABELS = 2_048, 1 << 22
 """Draws and labels of a block: enough to be worth a task, small enough to convert."""
@@ -97,7 +97,7 @@ _IN_FILE: ContextVar[bool] = ContextVar("in_file", default=False)
 
 
 @contextmanager
-def labels_in_file(wanted: bool = True) -> Iterator[None]:
+def use_memmap_buffer(wanted: bool = True) -> Iterator[None]:
     """Labels read in this block go to a temporary file."""
     token = _IN_FILE.set(wanted)
     try:
@@ -106,7 +106,7 @@ def labels_in_file(wanted: bool = True) -> Iterator[None]:
         _IN_FILE.reset(token)
 
 
-def are_in_file() -> bool:
+def uses_memmap_buffer() -> bool:
     """Whether labels go to a file."""
     return _IN_FILE.get()
 
@@ -201,8 +201,8 @@ def _new_file() -> IO[bytes]:
 
 
 def label_buffer(n_items: int, expected: int) -> LabelBuffer | MemmapBuffer:
-    """Room where labels go; in memory for as many draws as are expected."""
-    return MemmapBuffer(n_items) if are_in_file() else LabelBuffer(n_items, expected)
+    """Return a buffer for labels, in memory or in a file."""
+    return MemmapBuffer(n_items) if uses_memmap_buffer() else LabelBuffer(n_items, expected)
 
 
 BLOCK_LABELS = 1 << 22
@@ -214,7 +214,7 @@ def smallest_unsigned(highest: int) -> np.dtype[np.unsignedinteger[Any]]:
     return np.min_scalar_type(highest)
 
 
-def refuse_what_holds_draws(obj: object) -> None:
+def refuse_draws_holder(obj: object) -> None:
     """An array has no weights, chains or names to lose; what may have some goes by as_draws."""
     kind = type(obj)
     if hasattr(kind, "__draws__") or isinstance(obj, (str, os.PathLike)):
@@ -289,7 +289,7 @@ def canonical_counts(values: NDArray[Any]) -> NDArray[np.int64] | None:
     None where they are not, or would be read by a rule for noise.
     """
     plain = values.ndim == 2 and values.dtype.kind == "u" and values.flags.c_contiguous
-    if not plain or not values.size or rule_in_force() is not None:
+    if not plain or not values.size or current_noise_rule() is not None:
         return None
     n_draws, n_items = values.shape
     counts = np.empty(n_draws, np.int64)

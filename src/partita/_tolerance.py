@@ -15,7 +15,7 @@ LAST_DIGITS = 1e-13
 """Relative rounding of a few operations on exact terms, and of sums that may be 0."""
 
 CLAIM = 1e-9
-"""By how much values of a loss may break a law (metric, linear, …) that it claims."""
+"""Tolerated violation of a law (metric, linear, …) that a loss claims."""
 
 MATRIX = 1e-8
-"""How far a similarity matrix that a user brings may be from symmetric with a diagonal of 1."""
+"""Deviation from symmetry and a unit diagonal that a user's similarity matrix may have."""

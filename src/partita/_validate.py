@@ -219,7 +219,7 @@ def path(value: object, name: str = "path") -> Path:
 
 
 @contextmanager
-def called_rightly(function: object, argument: str, expected: str) -> Iterator[None]:
+def translate_call_errors(function: object, argument: str, expected: str) -> Iterator[None]:
     """Turn what a user's function raises when it is tried into an error about that argument."""
     try:
         yield
@@ -430,15 +430,15 @@ def integers(
     if kind in "iub":
         return values.astype(np.int64, order="C")  # one memory order, one compiled kernel
     if kind == "f":
-        return _whole_floats(values, what, first_draw)
+        return _integers_from_floats(values, what, first_draw)
     if kind == "T":  # whose missing values are an object that the dtype names
-        return _objects(values.astype(object), what, first_draw)
+        return _integers_from_objects(values.astype(object), what, first_draw)
     if kind in "US":
         _refuse_missing(np.asarray(values == ""), f"{what} contain an empty string", first_draw)
         return _codes(values)
     if kind == "O":
         try:
-            return _objects(values, what, first_draw)
+            return _integers_from_objects(values, what, first_draw)
         except PartitaError:
             raise
         except Exception as error:  # whatever objects of a user raise when they are compared
@@ -456,7 +456,7 @@ def _codes(values: NDArray[Any]) -> Ints:
     return np.unique(values, return_inverse=True)[1].reshape(values.shape).astype(np.int64)
 
 
-def _whole_floats(values: NDArray[Any], what: str, first_draw: int) -> Ints:
+def _integers_from_floats(values: NDArray[Any], what: str, first_draw: int) -> Ints:
     _refuse_missing(np.isnan(values), f"{what} contain NaN", first_draw)
     exact = _is_exact(values)
     if exact.all():
@@ -486,7 +486,7 @@ def _whole_floats(values: NDArray[Any], what: str, first_draw: int) -> Ints:
     )
 
 
-def _objects(values: NDArray[Any], what: str, first_draw: int) -> Ints:
+def _integers_from_objects(values: NDArray[Any], what: str, first_draw: int) -> Ints:
     flat = values.ravel()
     missing = np.array(
         [v is None or str(v) in ("<NA>", "NaT") or v != v for v in flat], dtype=bool
@@ -511,7 +511,7 @@ def _objects(values: NDArray[Any], what: str, first_draw: int) -> Ints:
     floats = np.array([float(v) for v in flat]).reshape(values.shape)
     doubtful = np.array([isinstance(v, (float, np.floating)) for v in flat])
     if doubtful.any() or not np.isfinite(floats).all() or any(v != int(v) for v in flat):
-        return _whole_floats(floats, what, first_draw)
+        return _integers_from_floats(floats, what, first_draw)
     return _codes(np.array([int(v) for v in flat] + [None], object)[:-1].reshape(values.shape))
 
 

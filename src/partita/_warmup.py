@@ -114,7 +114,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "representatives": _representatives,
     "path": _path,
 }
-"""What can be compiled ahead, by the name of the command or choice that needs it."""
+"""Functions that compile kernels ahead, by the name of the command or choice."""
 
 
 def _small_draws() -> Draws:

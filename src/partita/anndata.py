@@ -12,8 +12,8 @@ import numpy as np
 
 from partita._imports import require
 from partita._result import fields_of
-from partita._text import Kind
 from partita._validate import Rng
+from partita._wording import Kind
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, InvalidLabelsError, about
 from partita.labels import DrawsLike, Labels, NoiseRule, as_labels
@@ -99,7 +99,7 @@ def categorical(labels: Labels, n_clusters: int) -> Any:
     return pandas.Categorical.from_codes(labels, categories=list(map(str, range(n_clusters))))
 
 
-def keep(entries: Any, name: str, value: Any) -> None:
+def set_entry(entries: Any, name: str, value: Any) -> None:
     """Set an entry; without a value, remove the one of draws that were summarised before."""
     if value is not None:
         entries[name] = value
@@ -289,7 +289,7 @@ def attach(
             argument="summary",
         )
     with about("summary"):
-        ordered = _in_order(summary.draws, adata)
+        ordered = _reorder_items(summary.draws, adata)
     if ordered is not summary.draws:
         raise InvalidInputError(
             "the items of the summary are the cells of the AnnData in another order; give draws "
@@ -301,13 +301,13 @@ def attach(
     core, cells = summary.core, None
     if core is not None:  # missing outside of it, in the numbers of the estimate
         cells = categorical(core.labels, max(summary.n_clusters, core.clusters[-1] + 1))
-    keep(adata.obs, f"{key_added}_core", cells)
+    set_entry(adata.obs, f"{key_added}_core", cells)
     adata.uns[key_added] = uns_of(summary)
     path = None if summary.path is None else np.array(summary.path.labels.T)
-    keep(adata.obsm, f"{key_added}_path", path)
+    set_entry(adata.obsm, f"{key_added}_path", path)
     mine = re.compile(rf"{re.escape(key_added)}_(rival|representative)_\d+")
     for column in [c for c in adata.obs if mine.fullmatch(str(c))]:
-        keep(adata.obs, column, None)
+        set_entry(adata.obs, column, None)
     if (several := summary.representatives) is not None:
         for number, labels in enumerate(several.labels):
             name = f"{key_added}_representative_{number}"
@@ -315,7 +315,7 @@ def attach(
         masses = fields_of(several, "weights", "distance", "chains")
         adata.uns[key_added]["representatives"] = masses
     matrix = similarity_of(summary.draws, dtype=np.float32) if similarity else None
-    keep(adata.obsp, f"{key_added}_similarity", matrix)
+    set_entry(adata.obsp, f"{key_added}_similarity", matrix)
 
 
 def by_run(
@@ -434,7 +434,7 @@ def _draws_of_cells(adata: Any, given: Any, noise: NoiseRule | None, kind: Kind 
             f"the draws are of {clean.n_items:,} items, the AnnData has {adata.n_obs:,} cells; "
             f"expected one column per cell.{turned}"
         )
-    ordered = _in_order(clean, adata)
+    ordered = _reorder_items(clean, adata)
     return given if isinstance(given, Fit) and kind != "ensemble" else ordered
 
 
@@ -467,7 +467,7 @@ def _codes(column: Any) -> Any:
     return numbers.to_numpy(np.int64)
 
 
-def _in_order(draws: Draws, adata: Any) -> Draws:
+def _reorder_items(draws: Draws, adata: Any) -> Draws:
     """The draws with their items in the order of the cells."""
     cells = [str(name) for name in adata.obs_names]
     if draws.item_names is None or list(draws.item_names) == cells:

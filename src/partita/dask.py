@@ -41,7 +41,7 @@ _PATIENCE = 300.0
 _LOOK = 2.0
 """Seconds between two looks whether workers are left."""
 
-_met: WeakSet[Any] = WeakSet()
+_verified_clients: WeakSet[Any] = WeakSet()
 """Clients whose workers are known to have this partita."""
 
 
@@ -84,18 +84,18 @@ def as_client(engine: Any) -> Any:
             "the Dask client is asynchronous; make one with Client(..., asynchronous=False).",
             argument="engine",
         )
-    return met(client)
+    return require_same_version(client)
 
 
-def met(client: Any) -> Any:
+def require_same_version(client: Any) -> Any:
     """The client, where its workers have this partita.
 
     Asked first, because a worker that cannot unpickle a task leaves its cluster for good, and
     with the last of them the work would wait.
     """
-    if client in _met:
+    if client in _verified_clients:
         return client
-    with explained(client):
+    with translate_cluster_errors(client):
         found = client.run(resolve_name, "partita._imports:__version__", on_error="return")
     missing = [error for error in found.values() if isinstance(error, ImportError)]
     if missing:
@@ -109,12 +109,12 @@ def met(client: Any) -> Any:
             f"Dask workers have partita {', '.join(others)}, and here it is {__version__}. Install "
             "the same version where they run."
         )
-    _spare_from_ctrl_c(client)
-    _met.add(client)
+    _ignore_ctrl_c_on_workers(client)
+    _verified_clients.add(client)
     return client
 
 
-def _spare_from_ctrl_c(client: Any) -> None:
+def _ignore_ctrl_c_on_workers(client: Any) -> None:
     """Let the workers of a local cluster pass over Ctrl-C, which is meant for this process.
 
     Terminals and notebooks send it to all processes that were started from them. These workers
@@ -129,7 +129,7 @@ def _spare_from_ctrl_c(client: Any) -> None:
 
 
 @contextmanager
-def explained(client: Any) -> Iterator[None]:
+def translate_cluster_errors(client: Any) -> Iterator[None]:
     """Errors of the cluster as one of ours; those of a task itself pass through."""
     from distributed import CancelledError, KilledWorker
     from distributed.comm import CommClosedError
@@ -154,12 +154,12 @@ def explained(client: Any) -> Iterator[None]:
 
 
 def client_address(client: Any) -> str:
-    """Where the scheduler of a client is, or was."""
+    """Return the address of a client's scheduler, also after it has gone."""
     scheduler = getattr(client, "scheduler", None)
     return str(getattr(scheduler, "address", None) or getattr(client, "_start_arg", "unknown"))
 
 
-def held(client: Any, value: object) -> Any:
+def submit_value(client: Any, value: object) -> Any:
     """A future of a value that several tasks take.
 
     It is a task that holds the value, not scattered data: the scheduler keeps what it is made
@@ -169,7 +169,7 @@ def held(client: Any, value: object) -> Any:
 
     # The scheduler warns of tasks beyond 10 MB; that of a million items' labels is such a one.
     quiet = dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"})
-    with explained(client), quiet:
+    with translate_cluster_errors(client), quiet:
         if not client.nthreads():
             raise ClusterError(_no_workers(client))
         return client.submit(_same, _Opaque(value), pure=False)
@@ -193,7 +193,7 @@ def _same(opaque: _Opaque) -> object:
     return opaque.value
 
 
-def in_order(client: Any, submit: Callable[[T], Any], work: Iterable[T]) -> Iterator[Any]:
+def submit_in_order(client: Any, submit: Callable[[T], Any], work: Iterable[T]) -> Iterator[Any]:
     """Results of ``submit(task)``, each a future, in the order of the work.
 
     Enough tasks wait to keep all threads busy. What is not done is cancelled when the caller
@@ -202,13 +202,13 @@ def in_order(client: Any, submit: Callable[[T], Any], work: Iterable[T]) -> Iter
     waiting: deque[Any] = deque()
     left = iter(work)
     try:
-        with explained(client):
+        with translate_cluster_errors(client):
             busy = 2 * sum(client.nthreads().values())
             waiting.extend(submit(task) for task in islice(left, busy))
         while waiting:
-            with explained(client):
-                settle(client, waiting[0])
-                result = _fetched(client, waiting[0])
+            with translate_cluster_errors(client):
+                wait_for(client, waiting[0])
+                result = _fetch_result(client, waiting[0])
                 waiting.popleft()
                 waiting.extend(submit(task) for task in islice(left, 1))
             yield result
@@ -216,7 +216,7 @@ def in_order(client: Any, submit: Callable[[T], Any], work: Iterable[T]) -> Iter
         cancel(client, list(waiting))
 
 
-def settle(client: Any, future: Any) -> None:
+def wait_for(client: Any, future: Any) -> None:
     """Wait until a future is done or failed."""
 
     def is_over(seconds: float) -> bool:
@@ -229,7 +229,7 @@ def settle(client: Any, future: Any) -> None:
     _wait_until(is_over, client)
 
 
-def _fetched(client: Any, future: Any) -> Any:
+def _fetch_result(client: Any, future: Any) -> Any:
     """The result of a future; one that was lost with its worker is waited for again."""
     running = asyncio.run_coroutine_threadsafe(
         client.gather(future, asynchronous=True), client.loop.asyncio_loop
@@ -298,12 +298,12 @@ def _sum_group(
     function: Callable[..., Sums], chunks: Sequence[Small], work: Any, dtype: np.dtype[Any]
 ) -> Sums:
     """Sums of a function over blocks, each a place in one of the chunks."""
-    from partita.scan import summed
+    from partita.scan import sum_arrays
 
-    return summed(_apply(function, [chunks[n]], where, dtype, more) for n, where, more in work)
+    return sum_arrays(_apply(function, [chunks[n]], where, dtype, more) for n, where, more in work)
 
 
-def _added(sums: Sums, more: Sums) -> Sums:
+def _add_sums(sums: Sums, more: Sums) -> Sums:
     """Two sets of sums as one; neither is written to, for it may be asked for again."""
     return tuple(a + b for a, b in zip(sums, more, strict=True))
 
@@ -342,12 +342,12 @@ class RemoteLabels:
         self, function: Callable[..., R], work: Iterable[tuple[Where, tuple[Any, ...]]]
     ) -> Iterator[R]:
         """``function(labels of some draws, *more)`` for each part of the work, in order."""
-        shipped = held(self.client, function)
+        shipped = submit_value(self.client, function)
 
         def submit(task: tuple[Where, tuple[Any, ...]]) -> Any:
             return self._submit(_apply, shipped, *self._parts(task[0]), self.dtype, task[1])
 
-        yield from in_order(self.client, submit, work)
+        yield from submit_in_order(self.client, submit, work)
 
     def total(
         self,
@@ -356,24 +356,24 @@ class RemoteLabels:
         say: Callable[[int], None],
     ) -> Sums:
         """Sums over groups of blocks, added up in order on the workers; one set of them comes."""
-        shipped = held(self.client, function)
+        shipped = submit_value(self.client, function)
         chain: list[Any] = []
         # No wish where a task should run: one for a worker that dies has been seen to wait forever.
         for group in work:
-            places = [(*self._inside(where), more) for where, more in group]
+            places = [(*self._locate_block(where), more) for where, more in group]
             mine = sorted({chunk for chunk, _, _ in places})
             chunks = [self.futures[chunk] for chunk in mine]
             inside = [(mine.index(chunk), where, more) for chunk, where, more in places]
             found = self._submit(_sum_group, shipped, chunks, inside, self.dtype)
-            chain.append(self._submit(_added, chain[-1], found) if chain else found)
+            chain.append(self._submit(_add_sums, chain[-1], found) if chain else found)
         last = chain[-1]
         try:
             for number in range(len(chain) - 1):
-                with explained(self.client):
-                    settle(self.client, chain[number])  # the last one tells of an error
+                with translate_cluster_errors(self.client):
+                    wait_for(self.client, chain[number])  # the last one tells of an error
                 chain[number] = None  # its sums need not be kept
                 say(number)
-            (sums,) = in_order(self.client, lambda one: one, [last])
+            (sums,) = submit_in_order(self.client, lambda one: one, [last])
             # What came over the wire may be read-only.
             return tuple(np.require(part, None, "W") for part in sums)
         except BaseException:
@@ -392,7 +392,7 @@ class RemoteLabels:
         )
         out = np.empty((draws.size, self.shape[1]), self.dtype)
         work = list(self._by_chunk(draws))
-        found = in_order(
+        found = submit_in_order(
             self.client, lambda one: self._submit(_rows_of, self.futures[one[0]], one[1]), work
         )
         done = 0
@@ -405,7 +405,7 @@ class RemoteLabels:
 
     def select(self, draws: NDArray[np.int64]) -> RemoteLabels:
         """Some draws, in the order given, where the workers are."""
-        futures = self._remade([(self, draws)], self.dtype, None)
+        futures = self._rebuild_chunks([(self, draws)], self.dtype, None)
         return RemoteLabels(self.client, futures, (draws.size, self.shape[1]), self.dtype)
 
     def followed_by(self, others: Sequence[RemoteLabels]) -> RemoteLabels:
@@ -413,15 +413,17 @@ class RemoteLabels:
         every = [(one, np.arange(one.shape[0])) for one in (self, *others)]
         dtype = np.result_type(*[one.dtype for one, _ in every])
         shape = (sum(draws.size for _, draws in every), self.shape[1])
-        return RemoteLabels(self.client, self._remade(every, dtype, None), shape, dtype)
+        return RemoteLabels(self.client, self._rebuild_chunks(every, dtype, None), shape, dtype)
 
     def columns(self, items: NDArray[np.int64]) -> tuple[RemoteLabels, NDArray[np.int64]]:
         """Some items, canonical again, and the numbers of clusters."""
         every = [(self, np.arange(self.shape[0]))]
-        made = self._remade(every, self.dtype, _columns, held(self.client, items), width=items.size)
+        made = self._rebuild_chunks(
+            every, self.dtype, _columns, submit_value(self.client, items), width=items.size
+        )
         return finish(self.client, made, (self.shape[0], items.size))
 
-    def _remade(
+    def _rebuild_chunks(
         self,
         sources: Sequence[tuple[RemoteLabels, Ints]],
         dtype: np.dtype[Any],
@@ -450,7 +452,7 @@ class RemoteLabels:
     def _parts(self, where: Where) -> tuple[list[Any], Where]:
         """Futures that hold some draws, and their places: in the one future, or in the result."""
         if isinstance(where, slice):
-            chunk, inside = self._inside(where)
+            chunk, inside = self._locate_block(where)
             return [self.futures[chunk]], inside
         work = list(self._by_chunk(where))
         if len(work) == 1:
@@ -459,13 +461,13 @@ class RemoteLabels:
         parts = [self._submit(_rows_of, self.futures[chunk], rows) for chunk, rows, _ in work]
         return parts, np.concatenate([to for _, _, to in work])
 
-    def _inside(self, where: slice) -> tuple[int, slice]:
+    def _locate_block(self, where: slice) -> tuple[int, slice]:
         """The chunk that holds a block, and where it is in it."""
         chunk, first = divmod(where.start, chunk_rows(self.shape[1]))
         return chunk, slice(first, first + where.stop - where.start)
 
     def _by_chunk(self, draws: Ints) -> Iterator[tuple[int, Ints, Ints]]:
-        """Each chunk that holds some of the draws: its number, their rows in it, their places."""
+        """Yield, for each chunk with some of the draws, its number, their rows and places."""
         step = chunk_rows(self.shape[1])
         for number in np.unique(draws // step).tolist():
             to = np.flatnonzero(draws // step == number)
@@ -481,14 +483,18 @@ def finish(
     """Remote labels from futures of (labels, numbers of clusters), one for each chunk."""
     labels = [client.submit(itemgetter(0), one, pure=False) for one in made]
     counts = np.concatenate(
-        list(in_order(client, lambda one: client.submit(itemgetter(1), one, pure=False), made))
+        list(
+            submit_in_order(client, lambda one: client.submit(itemgetter(1), one, pure=False), made)
+        )
     )
     dtype = smallest_unsigned(int(counts.max()) - 1)
     return RemoteLabels(client, labels, shape, dtype), counts
 
 
-def sent(client: Any, labels: Small) -> RemoteLabels:
+def send_labels(client: Any, labels: Small) -> RemoteLabels:
     """Labels from here, on workers; the scheduler keeps what they are made from."""
     shape = (int(labels.shape[0]), int(labels.shape[1]))
-    futures = [held(client, np.ascontiguousarray(labels[chunk])) for chunk in chunk_slices(*shape)]
+    futures = [
+        submit_value(client, np.ascontiguousarray(labels[chunk])) for chunk in chunk_slices(*shape)
+    ]
     return RemoteLabels(client, futures, shape, labels.dtype)

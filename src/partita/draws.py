@@ -20,10 +20,9 @@ from partita._storage import (
     clean_weights,
     label_buffer,
     refuse_axes,
-    refuse_what_holds_draws,
+    refuse_draws_holder,
     table_of_draws,
 )
-from partita._text import Kind, counted, span, words
 from partita._validate import (
     boolean,
     indexer,
@@ -34,6 +33,7 @@ from partita._validate import (
     text_or_none,
     unexpected,
 )
+from partita._wording import Kind, counted, span, words
 from partita.dask import RemoteLabels
 from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError, about
 from partita.kernels.arrays import Ints
@@ -118,13 +118,13 @@ Stored = NDArray[np.unsignedinteger[Any]] | RemoteLabels
 
 
 AnyDraws = Any
-"""Draws or FeatureDraws: questions that need only a metric ask no more than ``DrawsFacts`` has."""
+"""Draws or FeatureDraws: questions that need only a metric ask no more than ``DrawsBase`` has."""
 
 Point = Any
-"""What was drawn, as kernels take it: canonical int32 labels, or the columns of an allocation."""
+"""A drawn point as kernels take it: canonical int32 labels, or columns of an allocation."""
 
 
-class DrawsFacts:
+class DrawsBase:
     """Base class of draws: weights, chains, names, kind, and selection.
 
     A subclass holds the points that were drawn. It says what they are (``_points``,
@@ -147,7 +147,7 @@ class DrawsFacts:
     _numbered: tuple[NDArray[np.int64], NDArray[np.float64]] | None
 
     part_name: ClassVar[str]
-    """What a point has several of: a cluster, a feature."""
+    """Noun for the parts of a point: "cluster" or "feature"."""
 
     @classmethod
     def _from_canonical(cls, *points: Any, **fields: Any) -> Self:
@@ -190,7 +190,7 @@ class DrawsFacts:
         raise NotImplementedError
 
     def _points_at(self, index: Any) -> dict[str, Any]:
-        """The same of some draws: positions, a mask or a slice."""
+        """Return these arrays for some draws, given by positions, a mask or a slice."""
         raise NotImplementedError
 
     def _number(self) -> NDArray[np.int64]:
@@ -259,7 +259,7 @@ class DrawsFacts:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _same_facts(self, other: DrawsFacts) -> bool:
+    def _same_facts(self, other: DrawsBase) -> bool:
         return (
             _same(self._weights, other._weights)
             and _same(self._chain, other._chain)
@@ -274,7 +274,7 @@ class DrawsFacts:
     # ------------------------------------------------------------------ selection
 
     def _with(self, **changed: Any) -> Self:
-        """The same draws but for what is given, by the names of ``_from_canonical``."""
+        """Return the draws with some fields replaced, by the names of ``_from_canonical``."""
         fields: dict[str, Any] = {
             **self._points(),
             "weights": self._weights,
@@ -313,7 +313,7 @@ class DrawsFacts:
         return int(index) % self.n_draws
 
     def part(self, rows: NDArray[np.int64], mass: NDArray[Any] | None = None) -> Self:
-        """Some draws, kept where all are; with these masses (any scale), or with their own."""
+        """Return some draws, stored where all are, with these masses (any scale) or their own."""
         if mass is None and self._weights is not None:
             mass = self._weights[rows]
         return self._with(**self._points_at(rows), weights=mass, chain=None)
@@ -422,7 +422,7 @@ def _restored(cls: type[Draws], *fields: Any) -> Draws:
     return cls._from_canonical(labels, counts, **dict(zip(names, rest, strict=False)))
 
 
-def joined_facts(parts: Sequence[DrawsFacts]) -> dict[str, Any]:
+def concat_metadata(parts: Sequence[DrawsBase]) -> dict[str, Any]:
     """Weights and chains of all parts, which must be of the same items and kind."""
     if not isinstance(parts, (list, tuple)) or not parts:
         raise unexpected(parts, "parts", "a list of at least one Draws")
@@ -460,7 +460,7 @@ def _labels(parts: Sequence[Draws]) -> Stored:
     return buffer.finish()
 
 
-def _chains(parts: Sequence[DrawsFacts]) -> NDArray[Any] | None:
+def _chains(parts: Sequence[DrawsBase]) -> NDArray[Any] | None:
     if len(parts) == 1 or parts[0].kind == "ensemble":
         return parts[0].chain
     known = [part.chain for part in parts if part.chain is not None]
@@ -480,7 +480,7 @@ def _chains(parts: Sequence[DrawsFacts]) -> NDArray[Any] | None:
     return np.concatenate(joined)
 
 
-class Draws(DrawsFacts):
+class Draws(DrawsBase):
     """Draws of a partition of N items: from a posterior, or the runs of an ensemble.
 
     Parameters
@@ -552,7 +552,7 @@ class Draws(DrawsFacts):
             kind = labels.kind if kind is None else kind
             labels = labels.labels
         with about("labels"):
-            refuse_what_holds_draws(labels)
+            refuse_draws_holder(labels)
             values = table_of_draws(plain_array(labels, "draws"))
             canonical, counts = canonicalise(values)
         self._set(
@@ -577,7 +577,7 @@ class Draws(DrawsFacts):
         return _restored, (type(self), *fields, self._kind, self._reweighting)
 
     def _with(self, **changed: Any) -> Self:
-        """Like ``DrawsFacts._with``; new labels or weights drop the record of a reweighting."""
+        """Like ``DrawsBase._with``; new labels or weights drop the record of a reweighting."""
         if not changed.keys() & {"labels", "weights", "kind"}:
             changed.setdefault("reweighting", self._reweighting)
         return super()._with(**changed)
@@ -881,7 +881,7 @@ class Draws(DrawsFacts):
         unweighted parts mix: a part's mass is its share of all draws. Parts are
         of one kind; runs of an ensemble get no chains.
         """
-        facts = joined_facts(parts)
+        facts = concat_metadata(parts)
         counts = np.concatenate([part.n_clusters for part in parts])
         return parts[0]._with(labels=_labels(parts), counts=counts, **facts)
 
@@ -1012,7 +1012,7 @@ def _refuse_cube_of_bits(obj: Any) -> None:
 
 
 def any_draws(obj: DrawsLike) -> AnyDraws:
-    """Draws of feature allocations from what says that it holds them, or of partitions."""
+    """Return feature draws from objects that hold them, otherwise draws of partitions."""
     if hasattr(type(obj), "__features__"):
         return obj.__features__()  # type: ignore[union-attr]
     return as_draws(obj)

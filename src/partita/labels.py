@@ -83,12 +83,12 @@ class _Client(Protocol):
 
 
 Engine: TypeAlias = Literal["dask"] | _Client
-"""Where work runs: on a Dask client, or on the one that is in force."""
+"""A Dask client, or "dask" for the current one."""
 
 Path: TypeAlias = str | os.PathLike[str]
 
 Tree: TypeAlias = _Groups | _NamedGroups
-"""What ArviZ keeps a posterior in."""
+"""ArviZ containers of a posterior."""
 
 Foreign: TypeAlias = _Variables | Tree | _Columns | _ColumnNames
 
@@ -128,7 +128,7 @@ def reading_noise(noise: NoiseRule | None) -> Iterator[None]:
         _RULE.reset(token)
 
 
-def rule_in_force() -> NoiseRule | None:
+def current_noise_rule() -> NoiseRule | None:
     """The rule, for a worker elsewhere to read by."""
     return _RULE.get()
 
@@ -264,7 +264,7 @@ def as_labels(
     summaries, balls), draws of a single partition, a column or a row of a
     table, and files of these. An error is about the ``argument``, and says ``what`` came.
     """
-    said = what or _said(argument)
+    said = what or _describe_argument(argument)
     with about(argument, "draws"):
         values = plain_labels(labels, said, single=True)
         if values.ndim != 1:
@@ -279,7 +279,7 @@ def as_label_rows(
     labels: LabelsLike, *, n_items: int | None = None, argument: str = "labels"
 ) -> Labels:
     """Several partitions as canonical rows, shape (n, n_items); a vector becomes one row."""
-    said = _said(argument)
+    said = _describe_argument(argument)
     with about(argument, "draws"):
         values = plain_labels(labels, said, single=False, n_items=n_items)
         # A vector of objects is one partition (a column of strings), or it holds rows of its own.
@@ -293,7 +293,7 @@ def as_label_rows(
         return _canonical_rows(values, n_items, said)
 
 
-def _said(argument: str) -> str:
+def _describe_argument(argument: str) -> str:
     """What came, in an error: an argument that is a noun is not itself the labels."""
     nouns = ("estimate", "center", "reference")
     return f"labels of the {argument}" if argument in nouns else argument
@@ -310,7 +310,7 @@ def plain_labels(obj: Any, what: str, *, single: bool, n_items: int | None = Non
         return plain_array(obj, what)
     if hasattr(type(obj), "__draws__"):
         draws = obj.__draws__()
-        return _only(draws, what) if single else np.asarray(draws.labels)
+        return _single_partition(draws, what) if single else np.asarray(draws.labels)
     # Files, tables and named arrays are read in partita.io.
     label_array = import_module("partita.io.read").label_array
     found: NDArray[Any] = label_array(obj, what, single=single)
@@ -319,7 +319,7 @@ def plain_labels(obj: Any, what: str, *, single: bool, n_items: int | None = Non
     return found
 
 
-def _only(draws: Any, what: str) -> NDArray[Any]:
+def _single_partition(draws: Any, what: str) -> NDArray[Any]:
     if draws.n_draws != 1:
         raise InvalidLabelsError(
             f"{what} are {draws.n_draws:,} draws; expected one partition. Pick one, as in "

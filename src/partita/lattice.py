@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from partita._resources import require_memory
 from partita._result import as_html
-from partita._text import counted
 from partita._validate import Rng, integer, integers, positive
 from partita._validate import generator as generator_from
+from partita._wording import counted
 from partita.errors import InvalidInputError, InvalidLabelsError, about
 from partita.kernels.arrays import Ints
 from partita.labels import Labels, LabelsLike, as_labels, by_size, plain_labels, relabel

@@ -50,7 +50,7 @@ class Posterior:
 
     @cached_property
     def near(self) -> Posterior:
-        """For a search, which looks at draws again and again: with few labels, all of them here.
+        """The posterior with its labels gathered in memory if they are few, for a search.
 
         Itself, but where labels live on workers of a cluster and are few. Where they are many
         the search has to go by passes; every number is the same either way.
@@ -144,5 +144,5 @@ def as_posterior(draws: DrawsLike | Posterior, n_jobs: int | None = None) -> Pos
 
 
 def any_posterior(draws: DrawsLike | Posterior, n_jobs: int | None = None) -> Posterior:
-    """The same from draws of any kind, for questions that need only a metric."""
+    """Return the posterior of draws of any kind, for questions that need only a metric."""
     return draws if isinstance(draws, Posterior) else Posterior(any_draws(draws), n_jobs)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from partita import _storage
 from partita._resources import require_memory, run, stream
-from partita._text import words
 from partita._validate import choice, number
+from partita._wording import words
 from partita.dask import RemoteLabels
 from partita.draws import Draws
 from partita.kernels.arrays import Bools, Floats, Int32s, Ints, UInt64s
@@ -69,10 +69,10 @@ Say = Callable[[str], None]
 
 def block_of(draws: Draws, where: slice) -> Block:
     """Some consecutive draws as a block, in memory."""
-    return Block(draws.labels_at(where), *_facts(draws, where))
+    return Block(draws.labels_at(where), *_block_metadata(draws, where))
 
 
-def _facts(draws: Draws, where: slice) -> tuple[Any, ...]:
+def _block_metadata(draws: Draws, where: slice) -> tuple[Any, ...]:
     """What a block has besides its labels. Copies: kernels compile anew for arrays to read only."""
     number = draws.n_clusters[where].copy()
     if draws.weights is not None:
@@ -113,7 +113,8 @@ def map_blocks(
     labels = draws.stored
     if isinstance(labels, RemoteLabels):
         return labels.map(
-            partial(_seen, function), [(where, _facts(draws, where)) for where in work]
+            partial(_call_on_block, function),
+            [(where, _block_metadata(draws, where)) for where in work],
         )
     # Blocks are views; a process elsewhere is sent its block and no other draws.
     return stream(function, (block_of(draws, where) for where in work), n_jobs)
@@ -142,8 +143,8 @@ def sum_blocks(
 
     labels = draws.stored
     if isinstance(labels, RemoteLabels):
-        groups = [[(where, _facts(draws, where)) for where in group] for group in work]
-        return labels.total(partial(_seen, function), groups, done)
+        groups = [[(where, _block_metadata(draws, where)) for where in group] for group in work]
+        return labels.total(partial(_call_on_block, function), groups, done)
     blocks = ([block_of(draws, where) for where in group] for group in work)
     results = stream(partial(_group_sum, function), blocks, n_jobs)
 
@@ -152,7 +153,7 @@ def sum_blocks(
             done(place)
             yield result
 
-    return summed(told())
+    return sum_arrays(told())
 
 
 def map_parts(
@@ -175,7 +176,7 @@ def map_parts(
     if isinstance(draws.stored, RemoteLabels):
         # All blocks for some parts, then for others: the workers are all busy.
         for number, batch in enumerate(batches):
-            work = partial(_several, function=function, prepare=prepare, parts=batch)
+            work = partial(_call_on_parts, function=function, prepare=prepare, parts=batch)
             for results in map_blocks(work, draws, rows=rows):
                 yield from zip(batch, results, strict=True)
             if say is not None:
@@ -208,10 +209,10 @@ def map_sets(
     left = iter(sets)
     started = iter(lambda: None if is_up() else next(left, None), None)
     if isinstance(labels, RemoteLabels):
-        yield from labels.map(partial(_widened, function), started)
+        yield from labels.map(partial(_call_on_int32, function), started)
     else:
         rows = ((labels[numbers], more) for numbers, more in started)
-        yield from stream(partial(_on_set, function), rows, n_jobs)
+        yield from stream(partial(_call_on_set, function), rows, n_jobs)
     if instead is not None:
         yield from (instead(*more) for _, more in left)
 
@@ -236,12 +237,12 @@ def is_small(draws: Draws) -> bool:
     return draws.n_draws * draws.n_items <= GATHERED_LABELS
 
 
-def concatenated(results: Iterable[tuple[NDArray[Any], ...]]) -> tuple[NDArray[Any], ...]:
+def concatenate_arrays(results: Iterable[tuple[NDArray[Any], ...]]) -> tuple[NDArray[Any], ...]:
     """Arrays with one row per draw, from those of the blocks."""
     return tuple(np.concatenate(parts) for parts in zip(*results, strict=True))
 
 
-def summed(results: Iterable[tuple[NDArray[Any], ...]]) -> tuple[NDArray[Any], ...]:
+def sum_arrays(results: Iterable[tuple[NDArray[Any], ...]]) -> tuple[NDArray[Any], ...]:
     """Arrays added up in the order of the blocks, holding one set of sums: the first ones."""
     iterator = iter(results)
     # Views of something else are not written to.
@@ -264,17 +265,17 @@ def _batches(work: Sequence[P], size: int) -> Iterator[list[P]]:
 # ------------------------------------------------------------------ what workers run, too
 
 
-def _seen(
+def _call_on_block(
     function: Callable[[Block], R], labels: NDArray[np.unsignedinteger[Any]], *facts: Any
 ) -> R:
     return function(Block(labels, *facts))
 
 
 def _group_sum(function: Callable[[Block], Sums], blocks: Sequence[Block]) -> Sums:
-    return summed(map(function, blocks))
+    return sum_arrays(map(function, blocks))
 
 
-def _several(
+def _call_on_parts(
     block: Block,
     *,
     function: Callable[[Any, P], R],
@@ -285,12 +286,12 @@ def _several(
     return [function(ready, part) for part in parts]
 
 
-def _widened(function: Callable[..., R], labels: NDArray[Any], *more: Any) -> R:
+def _call_on_int32(function: Callable[..., R], labels: NDArray[Any], *more: Any) -> R:
     return function(labels.astype(np.int32), *more)
 
 
-def _on_set(function: Callable[..., R], task: tuple[NDArray[Any], tuple[Any, ...]]) -> R:
-    return _widened(function, task[0], *task[1])
+def _call_on_set(function: Callable[..., R], task: tuple[NDArray[Any], tuple[Any, ...]]) -> R:
+    return _call_on_int32(function, task[0], *task[1])
 
 
 def gather_for(draws: Draws, question: str, say: Callable[[str], None]) -> Draws:
@@ -330,7 +331,7 @@ def number_distinct(draws: Draws) -> NDArray[np.int64]:
 
     No label has to travel, wherever the draws live.
     """
-    (hashes,) = concatenated(map_blocks(_hashes, draws))
+    (hashes,) = concatenate_arrays(map_blocks(_hashes, draws))
     kept, number, count = np.unique(hashes, return_inverse=True, return_counts=True)
     if kept.size == hashes.size:
         return np.arange(hashes.size)
@@ -344,7 +345,7 @@ def number_distinct(draws: Draws) -> NDArray[np.int64]:
 
 
 def _by_first_appearance(number: Ints) -> Ints:
-    """The same groups, numbered in the order in which they appear; without sorting."""
+    """Renumber groups by first appearance, without sorting."""
     rows = np.arange(number.size)
     first = np.zeros(int(number.max()) + 1, np.int64)
     first[number[::-1]] = rows[::-1]  # of several rows the last one written stays: the first
@@ -362,7 +363,7 @@ def shapes_of(
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """Entropy of each draw, and the sizes of its n_ranks largest clusters."""
     shapes = partial(_shapes, n_ranks=n_ranks)
-    entropy, ranked = concatenated(map_blocks(shapes, draws, n_jobs=n_jobs))
+    entropy, ranked = concatenate_arrays(map_blocks(shapes, draws, n_jobs=n_jobs))
     return entropy, ranked
 
 

@@ -192,7 +192,7 @@ ShortLabels = tuple[NDArray[np.uint16], NDArray[np.float64] | None]
 
 def _short_labels(block: Block, *, rows: Ints | None) -> ShortLabels:
     """Labels in 16 bits, in the order in which they are read, and the weights if they differ."""
-    labels = block.labels if rows is None else _renamed(block.labels, rows)
+    labels = block.labels if rows is None else _renumber_labels(block.labels, rows)
     # Counting runs along the draws of one item, weighing along the items of one draw.
     if block.is_weighted:
         return labels.astype(np.uint16), block.probabilities
@@ -212,7 +212,7 @@ def _together(short: ShortLabels, part: slice, *, rows: Ints, symmetric: bool) -
     return sums
 
 
-def _renamed(labels: NDArray[Any], rows: Ints) -> NDArray[np.uint16]:
+def _renumber_labels(labels: NDArray[Any], rows: Ints) -> NDArray[np.uint16]:
     """Labels by which the given items are still told apart from all others: 0 is "none of them"."""
     codes = np.empty(labels.shape, np.uint16)
     for draw, renamed in zip(labels, codes, strict=True):

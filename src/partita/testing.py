@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._validate import Rng, called_rightly, integer, positive, unexpected
+from partita._validate import Rng, integer, positive, translate_call_errors, unexpected
 from partita._validate import generator as generator_from
 from partita.draws import Draws
 from partita.errors import InvalidInputError
@@ -18,7 +18,7 @@ from partita.labels import DataLike, Labels
 from partita.lattice import all_partitions
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss
-from partita.losses.user import CHECKED_ITEMS, EXACT, distance_table, flaw
+from partita.losses.user import CHECKED_ITEMS, EXACT, claim_violation, distance_table
 from partita.samplers.base import Kernel
 from partita.samplers.chains import Arrays, flatten
 from partita.samplers.discrete import DirichletCategorical
@@ -141,7 +141,7 @@ def check_loss(loss: str | Loss, *, n_items: int = CHECKED_ITEMS, rng: Rng | Non
     n_items = integer(n_items, "n_items", least=2, most=CHECKED_ITEMS)
     if measure.averages_distances:
         for n in range(1, n_items + 1):
-            found = flaw(measure, n_items=n)
+            found = claim_violation(measure, n_items=n)
             assert found is None, found
     rows = np.array(list(all_partitions(n_items)), np.int32)
     table = _compiled(measure, rows)
@@ -438,7 +438,9 @@ def _check_reference(
 ) -> None:
     for items in (np.arange(1), np.arange(2), np.arange(min(5, len(values)))):
         found = of_rows.marginal(items) + float(kernel.log_base(values[items]).sum())
-        with called_rightly(log_marginal, "log_marginal", "a function of rows: a log density"):
+        with translate_call_errors(
+            log_marginal, "log_marginal", "a function of rows: a log density"
+        ):
             expected = float(log_marginal(values[items]))
         _compare("log_marginal", found, "the reference", expected, items, tol)
 

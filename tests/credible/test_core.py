@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import partita as pt
 from partita.credible.core_search import grow_from, prepare
 from partita.errors import InvalidInputError, MemoryLimitError, NotSupportedError
-from partita.kernels.core import bits_weight, colour_classes, pack_pairs
+from partita.kernels.credible_core import bits_weight, colour_classes, pack_pairs
 from partita.labels import by_size
 from partita.posterior import as_posterior
 from reference import core as reference

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.kernels.text import (
+from partita.kernels.delimited import (
     NOT_WHOLE,
     SKIP,
     TOO_FEW,

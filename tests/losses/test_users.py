@@ -12,7 +12,7 @@ import partita as pt
 from outside_losses import Jaccard, JaccardForm, jaccard
 from partita.losses.base import Loss
 from partita.losses.evaluate import LOSSES, as_loss
-from partita.losses.user import flaw
+from partita.losses.user import claim_violation
 from reference.partitions import every_partition
 from search_tasks import random_draws
 
@@ -55,10 +55,10 @@ def test_entropy_joins_vi_and_binder():
 def test_where_entropy_is_a_metric():
     for beta in (1.0001, 1.2, 1.5, 2.0, 3.0, 5.0):
         assert pt.Entropy(beta).is_metric
-        assert flaw(pt.Entropy(beta)) is None
+        assert claim_violation(pt.Entropy(beta)) is None
     for beta in (0.5, 0.8):
         assert not pt.Entropy(beta).is_metric
-        assert "by way of" in flaw(pt.Entropy(beta), metric=True)
+        assert "by way of" in claim_violation(pt.Entropy(beta), metric=True)
 
 
 def test_entropy_at_two_has_binders_proof():
@@ -469,7 +469,7 @@ AVERAGED = [loss for loss in map(as_loss, LOSSES) if loss.averages_distances]
 
 @pytest.mark.parametrize("loss", [*AVERAGED, pt.VI(0.7), pt.Binder(1.3)], ids=repr)
 def test_what_our_own_losses_claim_is_so(loss):
-    assert flaw(loss) is None
+    assert claim_violation(loss) is None
 
 
 def test_a_function_of_two_partitions_is_looked_at_on_six_items():

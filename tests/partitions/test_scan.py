@@ -9,7 +9,7 @@ import pytest
 
 import partita as pt
 from partita import _storage
-from partita.scan import Block, concatenated, map_blocks, summed
+from partita.scan import Block, concatenate_arrays, map_blocks, sum_arrays
 
 RNG = np.random.default_rng(0)
 LABELS = RNG.integers(0, 4, (50, 7))
@@ -28,11 +28,11 @@ def tally(block: Block, *, factor: float) -> tuple[np.ndarray, np.ndarray]:
 def test_blocks_cover_the_draws_in_order(weighted):
     draws = posterior(weighted=weighted)
     seen = list(map_blocks(lambda b: (b.labels, b.n_clusters, b.probabilities), draws, rows=7))
-    labels, n_clusters, probabilities = concatenated(seen)
+    labels, n_clusters, probabilities = concatenate_arrays(seen)
     assert np.array_equal(labels, draws.labels)
     assert np.array_equal(n_clusters, draws.n_clusters)
     assert np.array_equal(probabilities, draws.probabilities)
-    counts, mass = summed(map_blocks(partial(tally, factor=2.0), draws, rows=7))
+    counts, mass = sum_arrays(map_blocks(partial(tally, factor=2.0), draws, rows=7))
     weights = draws.weights if weighted else np.ones(50)
     assert counts == pytest.approx(2.0 * weights @ draws.labels)
     assert mass == pytest.approx(1.0)

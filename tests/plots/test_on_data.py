@@ -20,7 +20,7 @@ from partita.plots._on_data import (
     prepare_view,
 )
 from partita.plots._style import colour, colour_indices, observations_of
-from partita.report.prepare import item_positions
+from partita.report.content import item_positions
 from partita.summary.summarize import Observations
 
 

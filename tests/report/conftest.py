@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import partita as pt
-from partita.report.prepare import PROBS
+from partita.report.content import PROBS
 from report.browser import chromium, find_chromium
 from simulated import labels_around
 

@@ -9,8 +9,8 @@ from xml.dom.minidom import parseString
 
 import pytest
 
+from partita.report.content import pictures, prepare
 from partita.report.page import Figures
-from partita.report.prepare import pictures, prepare
 from report.conftest import NASTY
 
 

@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 import partita as pt
 from partita.plots._similarity import prepare_similarity
-from partita.report.prepare import (
+from partita.report.content import (
     PROBS,
     call_text,
     corner_rows,
@@ -170,8 +170,8 @@ def test_of_very_many_items_some_are_shown(monkeypatch):
     found = pt.summarize(draws, data=rng.normal(size=(400, 2)))
     whole = prepare(found)
     assert whole.items is None
-    monkeypatch.setattr("partita.report.prepare.LEAST_CERTAIN", 30)
-    monkeypatch.setattr("partita.report.prepare.AT_RANDOM", 100)
+    monkeypatch.setattr("partita.report.content.LEAST_CERTAIN", 30)
+    monkeypatch.setattr("partita.report.content.AT_RANDOM", 100)
     heat = prepare_similarity(draws, found.labels, most_cells=20)
     some = with_fewer_items(
         dataclasses.replace(whole, heat=heat, heat_items=(heat.order, heat.edges))

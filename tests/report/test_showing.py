@@ -7,7 +7,7 @@ import pytest
 
 import partita as pt
 from partita.plots._style import colour
-from partita.report.prepare import PROBS, shown_partitions
+from partita.report.content import PROBS, shown_partitions
 from report.page_state import MODEL, each, selected, shown_colours
 from simulated import FIVE
 

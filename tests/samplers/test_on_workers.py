@@ -49,7 +49,7 @@ def test_the_same_seed_and_chunks_repeat_the_draws(fit, client):
 def test_what_draws_tell_is_at_hand_and_what_rows_tell_is_refused(fit):
     found = pt.estimate(fit.draws)
     np.testing.assert_array_equal(found.labels, pt.estimate(fit.draws.labels).labels)
-    assert summarize._observed(fit, None, 240) is None
+    assert summarize._observations(fit, None, 240) is None
     for ask in (
         lambda: fit.density(DATA[:3]),
         lambda: fit.cluster_parameters(found.labels),

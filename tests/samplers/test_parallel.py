@@ -37,7 +37,7 @@ def store_of(model, slots, k):
     rows = np.arange(slots.size)
     likelihood = model.arrays.likelihood(model.values)
     store = kernels.statistics(likelihood, rows, slots, np.int64(k))
-    kernels.refreshed(likelihood, model.prior.arrays, store, np.int64(k))
+    kernels.refresh_caches(likelihood, model.prior.arrays, store, np.int64(k))
     return likelihood, store
 
 
@@ -182,7 +182,7 @@ def test_moves_leave_the_clusters_as_measured_anew(name):
     """Statistics and caches after splits, merges and collapsed sweeps are those of the labels."""
     case = {case.name: case for case in cases(n=60, seed=3)}[name]
     model = model_of(case)
-    rows = parallel.RowsHere(model.arrays.likelihood(model.values), 1)
+    rows = parallel.LocalRows(model.arrays.likelihood(model.values), 1)
     state = ChainState(np.zeros(60, np.int32), 1.3, random_state(1))
     chain = parallel.Chain(rows, model, state, [state.labels], 1)
     seen = set()

@@ -151,7 +151,7 @@ def test_what_rules_a_draw_out_is_below_its_expected_loss():
     draws = modes(12, 2).unique()
     for row in draws.labels:
         away = pt.VI().distances(pt.canonical(row), draws)
-        least = best_draw._at_least(away, draws.probabilities)
+        least = best_draw._triangle_bounds(away, draws.probabilities)
         slow = [(draws.probabilities * np.abs(x - away)).sum() for x in away]
         assert least == pytest.approx(slow, abs=1e-11)
         assert (least <= pt.expected_loss(draws.labels, draws)).all()

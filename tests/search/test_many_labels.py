@@ -13,8 +13,8 @@ from partita import _storage, scan
 from partita.kernels.local_search import assign, close_gaps, merge_scores, move_losses, objective
 from partita.labels import canonical
 from partita.losses.base import Loss
-from partita.search import large, settings
-from partita.search.large import place, scan_items
+from partita.search import blockwise, settings
+from partita.search.blockwise import place, scan_items
 from partita.search.local_search import Constraints, LocalSearch, repair
 from partita.search.problem import (
     has_lists,
@@ -31,10 +31,10 @@ from search_tasks import make_task, random_posterior
 ALMOST = 1e-11
 TINY = {
     (_storage, "_MOST_LABELS"): 22,
-    (large, "LEAST_BYTES"): 0,
-    (large, "MOST_BYTES"): 700,
-    (large, "GROUP_CELLS"): 200,
-    (large, "TILE"): 4,
+    (blockwise, "LEAST_BYTES"): 0,
+    (blockwise, "MOST_BYTES"): 700,
+    (blockwise, "GROUP_CELLS"): 200,
+    (blockwise, "TILE"): 4,
 }
 FOLLOWED = [loss for loss in INSTANCES if not loss.needs_similarity]
 """The losses whose moves follow from passes."""
@@ -48,7 +48,7 @@ def many(monkeypatch):
     monkeypatch.setattr(scan, "GATHERED_LABELS", 0)
     monkeypatch.setattr(settings, "SOME_ITEMS", 30)
     monkeypatch.setattr(settings, "FEW_CLUSTERS", 1_000)
-    monkeypatch.setattr(large, "by_similarity", lambda task: False)
+    monkeypatch.setattr(blockwise, "by_similarity", lambda task: False)
 
 
 def redrawn(truth, n_draws, share, among, rng):
@@ -159,7 +159,7 @@ def test_moves_that_do_not_help_together_are_halved(share, monkeypatch):
     assert seen.downhill.size == 6
     assert seen.best.tolist() == [1, 0, 3, 2, 5, 4]
     kept = []
-    ended, settled = large.descend(task, labels, kept.append)
+    ended, settled = blockwise.descend(task, labels, kept.append)
     assert settled
     assert ended.tolist() == [0, 0, 1, 1, 2, 2]
     losses = [pt.expected_loss(p, draws)[0] for p in kept]
@@ -179,7 +179,7 @@ def test_a_descent_that_does_not_end_is_ended_and_that_is_said(limits, monkeypat
     for name, value in limits.items():
         monkeypatch.setattr(settings, name, value)
     task = make_task(pt.Draws([[0, 0, 1, 1, 2, 2]] * 3))
-    ended, settled = large.descend(task, canonical(np.arange(6)), lambda _: None)
+    ended, settled = blockwise.descend(task, canonical(np.arange(6)), lambda _: None)
     assert int(ended.max()) + 1 < 6
     assert not settled
     assert "after 1 step " in task.limits[0]
@@ -197,7 +197,7 @@ def test_partitions_too_wide_for_tables_are_not_searched(limits, cap, many, monk
     draws = pt.Draws(planted(np.random.default_rng(2)))
     assert pt.estimate(draws, bound=None).n_clusters == 5
     for name, value in limits.items():
-        monkeypatch.setattr(large if name == "TABLE_CELLS" else settings, name, value)
+        monkeypatch.setattr(blockwise if name == "TABLE_CELLS" else settings, name, value)
     found = pt.estimate(draws, bound=None)
     assert found.n_clusters == cap
     assert f"more than {cap} clusters were not searched" in found.search.limits[-1]
@@ -232,7 +232,7 @@ def test_a_brief_search_places_items_and_moves_none(many, monkeypatch):
 def test_draws_of_more_clusters_than_a_table_holds_are_compared_with_each_other(monkeypatch):
     """Not a table of all pairs of their clusters, which no memory holds."""
     monkeypatch.setattr(settings, "MANY_ITEMS", 100)
-    monkeypatch.setattr(large, "TABLE_CELLS", 1 << 12)
+    monkeypatch.setattr(blockwise, "TABLE_CELLS", 1 << 12)
     rng = np.random.default_rng(0)
     items = np.arange(400)
     draws = [canonical(items - items % 2 * (rng.random(400) < 0.7)) for _ in range(6)]

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from partita._text import counted
+from partita._wording import counted
 from partita.cli import options, outputs
 from partita.cli.options import Work, say
 from partita.cli.outputs import Results
-from partita.cli.reading import Understood, data_options, understand
+from partita.cli.reading import InterpretedTable, data_options, interpret_table
 from partita.cli.summarize import make_summary
 from partita.errors import MissingDependencyError
 
@@ -114,7 +114,7 @@ Examples:
 @options.text(
     "--mean-components", "M", "For mfm: expected number of components. Default: 5.", type=float
 )
-@options.whole("--components", "For mfm: exactly K components.", "K")
+@options.integer_option("--components", "For mfm: exactly K components.", "K")
 @options.text(
     "--weight",
     "W|S,R|F",
@@ -125,15 +125,17 @@ Examples:
     "--sensitivity",
     "Report under which other priors the estimate stays the same. Default: where cheap.",
 )
-@options.whole("--draws", "Draws to keep from each chain; fewer above 20,000 rows.", default=2_000)
-@options.whole(
+@options.integer_option(
+    "--draws", "Draws to keep from each chain; fewer above 20,000 rows.", default=2_000
+)
+@options.integer_option(
     "--burn-in",
     "Iterations of each chain before the first draw; fewer above 20,000 rows.",
     least=0,
     default=1_000,
 )
-@options.whole("--chains", "Chains.", default=4)
-@options.whole("--thin", "Keep every N-th iteration.", default=1)
+@options.integer_option("--chains", "Chains.", default=4)
+@options.integer_option("--thin", "Keep every N-th iteration.", default=1)
 @click.option(
     "--sampler",
     type=click.Choice(("collapsed", "parallel")),
@@ -211,21 +213,21 @@ def fit(
     from partita.io.write import check_names
 
     with work as at:
-        understood = understand(source, columns, names, choices)
-        check_names(understood.item_names or ())  # not when the draws are written
+        interpreted = interpret_table(source, columns, names, choices)
+        check_names(interpreted.item_names or ())  # not when the draws are written
         models = None
         if compared and not dry_run:
-            models = _compare(compared, understood.table, chosen_prior, seed, jobs)
+            models = _compare(compared, interpreted.table, chosen_prior, seed, jobs)
             kernel = models.best
-        run["kernel"] = _kernel(kernel, settings, understood, chosen_prior, jobs)
+        run["kernel"] = _kernel(kernel, settings, interpreted, chosen_prior, jobs)
         if dry_run:  # otherwise the sampler tells them
-            for note in understood.table.notes:
+            for note in interpreted.table.notes:
                 say(note)
             return
-        run |= _shorter(understood.table.n_rows)
+        run |= _reduce_iterations(interpreted.table.n_rows)
         run |= {"checkpoint": checkpoint or resume, "resume": resume, "n_jobs": jobs, "rng": seed}
         run["engine"] = at.client
-        made = sample_named(understood.table, understood.item_names, prior=chosen_prior, **run)
+        made = sample_named(interpreted.table, interpreted.item_names, prior=chosen_prior, **run)
         with results.directory() as directory:  # before anything else can fail
             outputs.write_fit(made, directory)
             if models is not None:
@@ -253,7 +255,7 @@ def fit(
         say(f"wrote {', '.join(filter(None, (out, results.report)))}")
 
 
-def _shorter(n_rows: int) -> dict[str, int]:
+def _reduce_iterations(n_rows: int) -> dict[str, int]:
     """Fewer draws and less burn-in for many rows, where neither was given; says so."""
     iterations = max(_FEWEST_ITERATIONS, _ROW_VISITS // n_rows)
     if iterations >= 3_000 or any(map(options.was_given, ("draws", "burn_in", "thin", "resume"))):
@@ -305,21 +307,21 @@ def _compare(
 def _kernel(
     name: str,
     settings: tuple[str, ...],
-    understood: Understood,
+    interpreted: InterpretedTable,
     prior: PartitionPrior,
     jobs: int | None,
 ) -> Kernel:
     """The kernel for the columns; shows what was understood of them."""
     from partita.samplers.sample import named_kernel
 
-    table = understood.table
+    table = interpreted.table
     kernel, note = named_kernel(name, table, prior, jobs)
     kernel = with_settings(kernel, name, settings).bind(table)
-    click.echo(understood.show(kernel), err=True)
+    click.echo(interpreted.show(kernel), err=True)
     if "held-out" in note:
         say(note)
     click.echo(f"{counted(table.n_rows, 'item')}; prior of the clustering: {prior!r}", err=True)
-    for warning in understood.warnings:
+    for warning in interpreted.warnings:
         say(warning)
     return kernel
 

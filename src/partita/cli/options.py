@@ -22,7 +22,7 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import click
 
-from partita._text import printable
+from partita._wording import printable
 from partita.errors import ClusterError, PartitaError
 from partita.kernels import listeners
 from partita.losses import LOSSES
@@ -132,7 +132,7 @@ def text(
     return click.option(*names, metavar=metavar, help=help, **facts)
 
 
-def whole(
+def integer_option(
     option: str, help: str, metavar: str = "N", least: int = 1, **facts: Any
 ) -> Callable[[F], F]:
     """A whole number of at least ``least``."""
@@ -171,13 +171,13 @@ weights = text("--weights", "FILE", "Weights of the draws, one per row.")
 
 
 def bound(help: str, *more: str) -> Callable[[F], F]:
-    """How hard to prove something."""
+    """Option ``--bound``: effort of a proof."""
     choices = (*more, "fast", "tight", "none")
     return click.option("--bound", type=click.Choice(choices), default=choices[0], help=help)
 
 
 def time_limit(help: str) -> Callable[[F], F]:
-    """When a search ends."""
+    """Option ``--time-limit`` of a search."""
     return text("--time-limit", "S", help, type=click.FloatRange(0, min_open=True))
 
 
@@ -196,8 +196,8 @@ def _noise(
 
 
 def reading(function: F) -> F:
-    """How files of draws are read."""
-    return all_of(
+    """Options of reading files of draws."""
+    return apply_options(
         function,
         click.option(
             "--format",
@@ -226,22 +226,24 @@ def reading(function: F) -> F:
             help="What the rows are: draws of a posterior, or runs of clustering algorithms. "
             "Default: what the file says, else a posterior.",
         ),
-        whole("--burn-in", "Leave out the first N draws of each chain.", least=0, default=0),
-        whole("--thin", "Keep every N-th draw of each chain.", default=1),
+        integer_option(
+            "--burn-in", "Leave out the first N draws of each chain.", least=0, default=0
+        ),
+        integer_option("--thin", "Keep every N-th draw of each chain.", default=1),
     )
 
 
 def summary(function: F) -> F:
-    """How draws are summarised."""
-    return all_of(
+    """Options of summaries."""
+    return apply_options(
         function,
         loss("What the estimate minimises; with a parameter too, as in vi(0.7), entropy(1.5)."),
         probability("Probability of the credible ball.", 0.95),
         click.option("--method", type=LibraryName(_methods), default="auto", help="Search method."),
         bound("How hard to prove that nothing better exists.", "auto"),
-        whole("--max-clusters", "Maximum number of clusters.", "K"),
-        whole("--n-clusters", "Exactly this many clusters.", "K"),
-        whole("--min-size", "Smallest size of a cluster.", "S", default=1),
+        integer_option("--max-clusters", "Maximum number of clusters.", "K"),
+        integer_option("--n-clusters", "Exactly this many clusters.", "K"),
+        integer_option("--min-size", "Smallest size of a cluster.", "S", default=1),
         flag("--path", "Report what other numbers of clusters cost. Takes longer."),
         text(
             "--path-range",
@@ -256,10 +258,10 @@ def summary(function: F) -> F:
 
 def seed(what: str) -> Callable[[F], F]:
     """The seed of whatever is random."""
-    return whole("--seed", f"Seed of the {what}.", least=0, default=0)
+    return integer_option("--seed", f"Seed of the {what}.", least=0, default=0)
 
 
-def all_of(function: F, *options: Callable[[F], F]) -> F:
+def apply_options(function: F, *options: Callable[[F], F]) -> F:
     """Several options at once."""
     for option in reversed(options):  # help lists them in the order written
         function = option(function)
@@ -280,14 +282,16 @@ def cluster(function: F) -> F:
     def command(scheduler: str | None, workers: int | None, **given: Any) -> None:
         function(work=_at_work(scheduler, workers), **given)
 
-    return all_of(
+    return apply_options(
         cast("F", command),
         text(
             "--scheduler",
             "ADDRESS",
             "Work on the Dask cluster with this scheduler, as in tcp://host:8786.",
         ),
-        whole("--workers", "Work in N processes of this machine, a Dask cluster of its own."),
+        integer_option(
+            "--workers", "Work in N processes of this machine, a Dask cluster of its own."
+        ),
     )
 
 

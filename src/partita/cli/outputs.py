@@ -26,11 +26,11 @@ from partita._files import (
     FileMissingError,
     FileOverwriteError,
     atomic_path,
-    explained,
     scratch_path,
+    translate_os_errors,
 )
 from partita._imports import require
-from partita._text import printable
+from partita._wording import printable
 from partita.cli import options
 from partita.cli.options import F, say
 from partita.errors import MissingDependencyError
@@ -154,8 +154,8 @@ class Results:
         check_directory(self.out, names, force=self.force, inputs=inputs)
 
     def directory(self) -> AbstractContextManager[Path]:
-        """The directory to fill; see :func:`filled`."""
-        return filled(str(self.out), force=self.force)
+        """The directory to fill; see :func:`fill_directory`."""
+        return fill_directory(str(self.out), force=self.force)
 
     def write(
         self, summary: AnySummary, directory: Path, fit: Fit | None = None, jobs: int | None = None
@@ -188,7 +188,7 @@ def results(function: F) -> F:
         wanted = {field.name: given.pop(field.name) for field in fields(Results)}
         function(results=Results(**wanted), **given)
 
-    return options.all_of(
+    return options.apply_options(
         cast("F", command),
         options.written("--report", "FILE", "Write an interactive HTML report."),
         click.option(
@@ -225,7 +225,7 @@ def check_file(
     inputs: Iterable[str | None] = (),
     directory: bool = False,
 ) -> None:
-    """The same for a single file, or a format that is a directory."""
+    """Refuse early a file, or a directory of a format, that could not be written."""
     if path is None or path == "-":
         return
     _check_parent(Path(path))
@@ -262,11 +262,14 @@ def _check_writable(directory: Path) -> None:
 
 
 @contextmanager
-def filled(out: str, *, force: bool) -> Iterator[Path]:
+def fill_directory(out: str, *, force: bool) -> Iterator[Path]:
     """A directory to fill, whose files become those of ``out``, each whole, when the block ends."""
     target = Path(os.path.realpath(out))
     # On the same disk as the target, which may be a mount of its own.
-    with explained(out), scratch_path(target / "out" if target.is_dir() else target) as temporary:
+    with (
+        translate_os_errors(out),
+        scratch_path(target / "out" if target.is_dir() else target) as temporary,
+    ):
         temporary.mkdir()
         yield temporary
         made = [file for file in temporary.rglob("*") if file.is_file()]
@@ -293,7 +296,7 @@ def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]
     as spreadsheets advise; ``PARTITA_RAW_CSV=1`` in the environment writes it as
     it is.
     """
-    _write_rows(path, map(_guarded, chain([header], rows)))
+    _write_rows(path, map(_escape_formulas, chain([header], rows)))
 
 
 def write_columns(path: Path, columns: Mapping[str, Iterable[Any]]) -> None:
@@ -315,7 +318,7 @@ def write_table_to(
     say(f"wrote {out}")
 
 
-def _guarded(cells: Sequence[Any]) -> Sequence[Any]:
+def _escape_formulas(cells: Sequence[Any]) -> Sequence[Any]:
     if os.environ.get("PARTITA_RAW_CSV"):
         return cells
     return [f"'{c}" if isinstance(c, str) and c.startswith(_FORMULA) else c for c in cells]
@@ -415,7 +418,7 @@ def _write_items(summary: Summary, names: Sequence[str | int], path: Path, one_b
     placement = [f"placement.{k + one_based}" for k in range(items.placement.shape[1] - 1)]
     header = ("item", "cluster", *fields[1:], *placement, "placement.none")
 
-    names = _guarded(names)
+    names = _escape_formulas(names)
 
     def rows() -> Iterator[Sequence[Any]]:
         yield header
@@ -478,7 +481,7 @@ def write_figures(
             "n_features": partial(plots.n_features, summary),
         }
     else:
-        figures |= _of_clusters(summary, fit, n_jobs)
+        figures |= _cluster_figures(summary, fit, n_jobs)
     place = directory / "figures"
     place.mkdir()
     for name, draw in figures.items():
@@ -488,7 +491,9 @@ def write_figures(
         close_figure(first.figure)
 
 
-def _of_clusters(summary: Any, fit: Fit | None, n_jobs: int | None) -> dict[str, Callable[[], Any]]:
+def _cluster_figures(
+    summary: Any, fit: Fit | None, n_jobs: int | None
+) -> dict[str, Callable[[], Any]]:
     from partita import plots
 
     figures: dict[str, Callable[[], Any]] = {

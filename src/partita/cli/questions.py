@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from partita._text import counted, of_sizes, words
 from partita._warmup import PARTS
+from partita._wording import counted, of_sizes, words
 from partita.cli import options, outputs
 from partita.cli.options import say
 from partita.losses import LOSSES
@@ -59,7 +59,7 @@ def question(
         What ``--out`` writes.
     """
 
-    def asked(function: Callable[..., Answer]) -> Callable[..., None]:
+    def make_command(function: Callable[..., Answer]) -> Callable[..., None]:
         own: list[click.Parameter] = getattr(function, "__click_params__", [])
 
         @wraps(function)
@@ -95,7 +95,7 @@ def question(
             outputs.show_either(answer.text, answer.plain, as_json=as_json)
 
         command.__click_params__ = []  # type: ignore[attr-defined]
-        options.all_of(
+        options.apply_options(
             command,
             options.bound(f"How hard to prove {bound}."),
             options.time_limit(f"Seconds for the search; then {stopped} is taken."),
@@ -112,7 +112,7 @@ def question(
         command.__click_params__ += own  # type: ignore[attr-defined]
         return click.argument("sources", nargs=-1, required=True, metavar="DRAWS...")(command)
 
-    return asked
+    return make_command
 
 
 _CORE_FIELDS = (
@@ -140,7 +140,9 @@ Examples:
     default=None,
     help="Measure on draws held out (default), or describe these draws only.",
 )
-@options.whole("--starts", "Number of items to grow cores from. Default: all.", name="n_starts")
+@options.integer_option(
+    "--starts", "Number of items to grow cores from. Default: all.", name="n_starts"
+)
 def core(draws: Draws, one_based: bool, **wishes: Any) -> Answer:
     """A large set of items that are grouped in one way with probability P, all at once.
 
@@ -233,7 +235,7 @@ Examples:
     stopped="the best so far",
     out="one column per representative",
 )
-@options.whole("--n", "Number of representatives. Default: chosen on held-out draws.")
+@options.integer_option("--n", "Number of representatives. Default: chosen on held-out draws.")
 @options.loss("Distance between clusterings; entropy(1.5) too.", METRICS)
 @options.flag("--modes", "Also report the number of modes.", "with_modes")
 def representatives(
@@ -330,7 +332,7 @@ def compare(
     """
     from partita.cli.reading import (
         Partition,
-        aligned,
+        align_by_name,
         read_draws_of,
         read_partition,
         refuse_two_readers_of_stdin,
@@ -344,7 +346,7 @@ def compare(
         draws = read_draws_of((a,), weights=weights, **choices)
         hypothesis = read_partition(against)
         order = Partition(a, as_labels(draws[0]), draws.item_names)
-        found = _tested(draws, aligned(order, hypothesis)[1], losses)
+        found = _test_hypothesis(draws, align_by_name(order, hypothesis)[1], losses)
         document = {"draws": a, "against": against, **found}
         text = _verdict(a, against, found, outputs.width())
         outputs.show_either(text, document, as_json=as_json)
@@ -356,10 +358,10 @@ def compare(
         raise click.UsageError("Missing argument 'B'.")
     refuse_two_readers_of_stdin(a, b)
     outputs.check_file(out, force=force, inputs=(a, b))
-    first, second, names, sorted_by_name = aligned(read_partition(a), read_partition(b))
+    first, second, names, sorted_by_name = align_by_name(read_partition(a), read_partition(b))
     if sorted_by_name:
         say(f"items of {b} were put in the order of {a}, by name")
-    found = _compared(first, second, losses, names)
+    found = _compare_labels(first, second, losses, names)
     if out is not None:
         items = range(first.size) if names is None else names
         columns = (first.tolist(), second.tolist(), found["meet"]["labels"])
@@ -369,7 +371,7 @@ def compare(
     outputs.show_either(text, {"a": a, "b": b, **found}, as_json=as_json)
 
 
-def _compared(
+def _compare_labels(
     a: Labels, b: Labels, losses: tuple[str, ...], names: tuple[str, ...] | None
 ) -> dict[str, Any]:
     from partita.labels import cross_table
@@ -443,7 +445,7 @@ def _sizes(partition: dict[str, Any]) -> str:
     return f"{counted(len(sizes), 'cluster')} of {of_sizes(sizes)}"
 
 
-def _tested(draws: Draws, labels: Labels, losses: tuple[str, ...]) -> dict[str, Any]:
+def _test_hypothesis(draws: Draws, labels: Labels, losses: tuple[str, ...]) -> dict[str, Any]:
     """p-value, credible level, and what turns the estimate into the hypothesis."""
     from partita.credible.ball import credible_ball
     from partita.losses.evaluate import as_loss

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from partita._text import listed
+from partita._wording import listed
 from partita.cli import options
 from partita.cli.options import F, say
 from partita.errors import (
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from partita.draws import Draws, DrawsFacts
+    from partita.draws import Draws, DrawsBase
     from partita.features.draws import FeatureDraws
     from partita.io.data_table import Table, TextOptions
     from partita.io.table import Cell
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from partita.samplers.base import Kernel
     from partita.summary.summarize import Observations
 
-D = TypeVar("D", bound="DrawsFacts")
+D = TypeVar("D", bound="DrawsBase")
 STDIN = "-"
 ITEM_COLUMNS = ("item", "")
 """Headings of a column of item names: partita's own, and R's for row names."""
@@ -57,10 +57,10 @@ def read_draws_of(sources: Sequence[str], *, weights: str | None = None, **choic
             f"{error} For a table of data, one row per item: partita fit {sources[0]}. For a "
             f"similarity matrix: partita summarize --similarity {sources[0]}"
         ) from error
-    return _cut(draws, weights, burn_in, thin)
+    return _drop_and_thin(draws, weights, burn_in, thin)
 
 
-def _cut(draws: D, weights: str | None, burn_in: int, thin: int) -> D:
+def _drop_and_thin(draws: D, weights: str | None, burn_in: int, thin: int) -> D:
     """The draws with weights from a file, less burn-in and thinning."""
     if weights is not None:
         draws = draws._with(weights=_read_weights(weights))
@@ -78,7 +78,7 @@ def read_features_of(
     del others  # how tables of labels are read
     parts = [partita.read_features(source) for source in sources]
     draws = parts[0] if len(parts) == 1 else FeatureDraws.concat(parts)
-    return _cut(draws, weights, burn_in, thin)
+    return _drop_and_thin(draws, weights, burn_in, thin)
 
 
 def refuse_two_readers_of_stdin(*paths: str | None) -> None:
@@ -267,7 +267,9 @@ def names_from(table: Table, position: int) -> tuple[str, ...]:
     return names_of(table.columns[position]) if table.cells is None else table.cells[position]
 
 
-def aligned(a: Partition, b: Partition) -> tuple[Labels, Labels, tuple[str, ...] | None, bool]:
+def align_by_name(
+    a: Partition, b: Partition
+) -> tuple[Labels, Labels, tuple[str, ...] | None, bool]:
     """Labels of both in the order of a, the names, and whether b had to be put in order."""
     import numpy as np
 
@@ -362,7 +364,7 @@ _READING = ("sep", "decimal", "thousands", "header", "encoding")
 def data_options(function: F) -> F:
     """Options of a table of data."""
     several = partial(options.text, metavar="A,B,…", multiple=True)
-    return options.all_of(
+    return options.apply_options(
         function,
         several("--columns", help="Columns to cluster by. Default: all but the names."),
         several("--exclude", help="Columns to leave out of the model."),
@@ -383,7 +385,7 @@ def data_options(function: F) -> F:
 
 
 @dataclass(frozen=True)
-class Understood:
+class InterpretedTable:
     """The columns to cluster by, names of the items, and a line for each column of the file."""
 
     table: Table
@@ -411,9 +413,9 @@ class Understood:
         )
 
 
-def understand(
+def interpret_table(
     source: str, columns: tuple[str, ...], names: str | None, choices: dict[str, Any]
-) -> Understood:
+) -> InterpretedTable:
     """Read the table; refuse what is doubtful, leave out what holds nothing.
 
     Takes the options of reading out of the choices.
@@ -423,7 +425,7 @@ def understand(
     text = {name: choices.pop(name) for name in _READING}
     table = read_table(source, TextOptions(missing=choices.pop("na"), **text))
     told = {name: _listed(choices.pop(name)) for name in ("categories", "dates")}
-    table = _retyped(table, source, **told)
+    table = _convert_columns(table, source, **told)
     item_names, others = table.item_names, []
     if item_names is not None:
         others.append(("", "name"))
@@ -454,7 +456,7 @@ def understand(
         reasons = ", ".join(f"{name!r} is {role}" for name, role in others)
         raise InvalidInputError(f"{source} has no column to cluster by: {reasons}.")
     chosen = table.select(positions)
-    return Understood(chosen, item_names, tuple(others), wide_scales(chosen))
+    return InterpretedTable(chosen, item_names, tuple(others), wide_scales(chosen))
 
 
 def _listed(groups: Iterable[str]) -> list[str]:
@@ -468,7 +470,7 @@ def _position(table: Table, name: str, source: str) -> int:
     raise InvalidInputError(f"{source} has no column {name!r}. Its columns are {columns}.")
 
 
-def _retyped(table: Table, source: str, categories: list[str], dates: list[str]) -> Table:
+def _convert_columns(table: Table, source: str, categories: list[str], dates: list[str]) -> Table:
     """Columns as the user says they are."""
     from dataclasses import replace
 

@@ -17,7 +17,7 @@ SUMMARY = (
     *("max_clusters", "n_clusters", "min_size", "path", "path_range", "time_limit"),
 )
 
-_WISHES = ("method", "max_clusters", "n_clusters", "min_size", "time_limit")
+_SEARCH_OPTIONS = ("method", "max_clusters", "n_clusters", "min_size", "time_limit")
 
 
 @click.command(
@@ -103,17 +103,17 @@ def summarize(
             raise click.UsageError(f"--{option} writes into a directory; name one with --out DIR.")
     inputs = (*sources, data, weights)
     results.check(*(outputs.FEATURE_FILES if features else outputs.SUMMARY_FILES), inputs=inputs)
-    wishes = {name: choices.pop(name) for name in SUMMARY}
+    summary_options = {name: choices.pop(name) for name in SUMMARY}
     refuse_two_readers_of_stdin(*inputs)
     with work as at:
         draws: Any
         if features:
-            wishes["loss"] = wishes["loss"] if options.was_given("loss") else None
+            summary_options["loss"] = summary_options["loss"] if options.was_given("loss") else None
             draws = read_features_of(sources, weights=weights, **choices)
         else:
             draws = read_draws_of(sources, weights=weights, engine=at.client, **choices)
         observed = None if data is None else read_observations(data)
-        summary = make_summary(draws, observed, wishes, seed=seed, jobs=jobs)
+        summary = make_summary(draws, observed, summary_options, seed=seed, jobs=jobs)
         try:
             if results.out is not None:
                 with results.directory() as directory:
@@ -127,14 +127,14 @@ def summarize(
 
 
 def make_summary(
-    draws: Any, data: Any, wishes: dict[str, Any], *, seed: int, jobs: int | None
+    draws: Any, data: Any, summary_options: dict[str, Any], *, seed: int, jobs: int | None
 ) -> Any:
     """A summary as the options ask for it."""
     from partita.summary.summarize import summarize
 
-    chosen = {**wishes, "bound": _bound(wishes["bound"])}
+    chosen = {**summary_options, "bound": _bound(summary_options["bound"])}
     between = chosen.pop("path_range")
-    chosen["path"] = between or wishes["path"] or None  # without --path, what is cheap
+    chosen["path"] = between or summary_options["path"] or None  # without --path, what is cheap
     return summarize(draws, data=data, **chosen, rng=seed, n_jobs=jobs)
 
 
@@ -160,7 +160,7 @@ def summarize_matrix(sources: tuple[str, ...], others: object, results: Results)
         bound=_bound(params["bound"]),
         rng=params["seed"],
         n_jobs=params["jobs"],
-        **{name: params[name] for name in _WISHES},
+        **{name: params[name] for name in _SEARCH_OPTIONS},
     )
     labels = found.labels.tolist()
     document = {"loss": repr(found.loss), "labels": labels, "item_names": names}
@@ -183,12 +183,12 @@ def _loss(params: dict[str, Any]) -> str:
     if not options.was_given("loss"):
         say("a matrix does not give the expected VI; minimising its bound vi_lb (--loss vi_lb)")
         return "vi_lb"
-    from partita.losses.evaluate import as_loss, named
+    from partita.losses.evaluate import as_loss, loss_names
 
     if not as_loss(params["loss"]).uses_similarity:
         raise click.UsageError(
             f"--loss {params['loss']} needs draws; from a matrix there are "
-            f"{named(lambda known: known.uses_similarity)}."
+            f"{loss_names(lambda known: known.uses_similarity)}."
         )
     return str(params["loss"])
 

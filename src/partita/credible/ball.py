@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Page, Result
-from partita._text import counted, counts, percent, words
 from partita._tolerance import DISTANCE, MASS
 from partita._validate import choice, has, probability
+from partita._wording import counted, counts, percent, words
 from partita.draws import AnyDraws, Draws, Point
 from partita.errors import NotSupportedError
 from partita.kernels.arrays import Floats, Ints
@@ -27,7 +27,7 @@ from partita.labels import (
     shared_items,
 )
 from partita.losses.base import Loss
-from partita.losses.evaluate import loss_for, named
+from partita.losses.evaluate import loss_for, loss_names
 from partita.mcmc import beta_quantile, mcse_quantile
 from partita.posterior import any_posterior
 from partita.scan import FEW_DRAWS, error_of, weighted_error
@@ -129,7 +129,7 @@ def _metric(center: Any, loss: str | Loss | None, draws: AnyDraws) -> Loss:
         raise NotSupportedError(
             f"{measure!r} is not a metric, so a ball around a partition has no meaning under it: "
             "it is not symmetric or breaks the triangle inequality. "
-            f"Pass loss='vi' or another metric: {named(lambda known: known.is_metric)}, "
+            f"Pass loss='vi' or another metric: {loss_names(lambda known: known.is_metric)}, "
             "with a = 1.",
             argument="loss",
         )
@@ -156,7 +156,7 @@ class Ball(Result):
     _levels: Levels
 
     _argument: ClassVar[str]
-    """What a point is called where one is asked for."""
+    """Noun for a point in error messages."""
     _extremes: ClassVar[tuple[str, ...]] = ("upper", "lower", "horizontal")
     """The names of the bounds, which are those of ``draws.extremes``."""
 
@@ -326,11 +326,11 @@ class CredibleBall(Ball):
         index : int, default 0
             Which of the partitions that tie at this bound.
         """
-        from partita.losses.explain import explained
+        from partita.losses.explain import explain_canonical
 
         bound = self.bounds[choice(kind, "kind", tuple(self.bounds))]
         center, other = by_size(self.center), by_size(bound.labels[index])
-        return explained(center, other, self.loss, self.draws.item_names)
+        return explain_canonical(center, other, self.loss, self.draws.item_names)
 
     def cross_tables(self) -> Mapping[str, tuple[NDArray[np.int64], ...]]:
         """Cross tabulations of the centre (rows) with each partition of each bound (columns)."""
@@ -594,7 +594,7 @@ _RESULTS: dict[str, tuple[type[Any], type[Any]]] = {
     "cluster": (CredibleBall, Bound),
     "feature": (FeatureBall, FeatureBound),
 }
-"""What a ball and its bounds are, by what draws consist of."""
+"""Classes of the ball and its bounds, by the name of a part of a draw."""
 
 
 def find_bounds(
@@ -712,11 +712,11 @@ def radius_mcse(distances: NDArray[np.float64], draws: Draws, prob: float) -> fl
     if prob >= 1.0 or draws.kind == "ensemble":
         return float("nan")
     if draws.weights is not None:
-        return _weighted(distances, draws, prob)
+        return _weighted_quantile_error(distances, draws, prob)
     return error_of(draws, distances, partial(mcse_quantile, prob=prob))
 
 
-def _weighted(distances: Floats, draws: Draws, prob: float) -> float:
+def _weighted_quantile_error(distances: Floats, draws: Draws, prob: float) -> float:
     """The quantile's error for weighted draws, by the beta law of its mass.
 
     Within chains the mass up to the quantile has its own effective number of draws.

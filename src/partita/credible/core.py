@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from partita._progress import Status
 from partita._resources import Clock, count_jobs, require_memory, run_interruptible
 from partita._result import Result
-from partita._text import counted, words
 from partita._tolerance import MASS, SUM
 from partita._validate import Rng, boolean, choice_or_none, generator, integer, seconds
+from partita._wording import counted, words
 from partita.credible.ball import clean_prob
 from partita.credible.core_search import (
     Growth,
@@ -28,7 +28,7 @@ from partita.credible.core_search import (
     improve,
     nested_path,
     prepare,
-    without_gaps,
+    renumber_partial,
     work_of_growth,
 )
 from partita.draws import Draws
@@ -386,7 +386,7 @@ class CredibleCore(Result):
 
     @property
     def sentence(self) -> str:
-        """What the core says, in one sentence."""
+        """Describe the core in one sentence."""
         if self.size == 1 and self.draws.n_items > 1:
             return self.note or "No two items are grouped identically often enough."
         n = self.draws.n_items
@@ -645,7 +645,7 @@ def _halves(draws: Draws) -> list[NDArray[np.bool_]]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Cut:
+class _TruncatedPath:
     """A path that the draws held out have cut to size."""
 
     part: _Part
@@ -656,7 +656,7 @@ class _Cut:
     rounds: int
     low: float = float("nan")
     n_effective: float = float("nan")
-    held: _Held | None = None
+    held: _HeldOutAgreement | None = None
 
     @property
     def key(self) -> tuple[int, float]:
@@ -666,10 +666,10 @@ class _Cut:
 def _core_at(search: _Search, prob: float, clock: Clock) -> CredibleCore:
     draws, settings = search.posterior.draws, search.settings
     with clock.until(0.9) as stop:
-        cuts = [_cut(part, prob, search, stop) for part in search.parts]
+        cuts = [_truncate_path(part, prob, search, stop) for part in search.parts]
     cut = max(cuts, key=lambda each: each.key)  # the first of equals
     table = cut.part.growth.table
-    partial = without_gaps(cut.path.partial(cut.size, draws.n_items))
+    partial = renumber_partial(cut.path.partial(cut.size, draws.n_items))
     upper = draws.n_items
     agrees, share = _agreeing(draws, partial)
     if settings.bound is not None:
@@ -682,7 +682,7 @@ def _core_at(search: _Search, prob: float, clock: Clock) -> CredibleCore:
             partial = larger
             path = nested_path(table, partial, np.zeros(1, np.bool_))
             size = int((partial >= 0).sum())
-            cut = _Cut(cut.part, path, path.mass / table.total, size, size, cut.rounds)
+            cut = _TruncatedPath(cut.part, path, path.mass / table.total, size, size, cut.rounds)
             agrees, share = _agreeing(draws, partial)
     grouping = PartialPartition(partial)
     labels = grouping.labels
@@ -690,7 +690,7 @@ def _core_at(search: _Search, prob: float, clock: Clock) -> CredibleCore:
     in_sample = min(1.0, agreeing_weight(table, labels) / table.total)
     measured, error = cut.curve, float("nan")
     if search.held_out:
-        measured, error = _cross_fitted(cut, cuts)
+        measured, error = _cross_fit_curve(cut, cuts)
         probability = max(float(measured[cut.size - 1]), cut.low)
     else:
         probability = float("nan") if draws.kind == "posterior" else share
@@ -699,7 +699,7 @@ def _core_at(search: _Search, prob: float, clock: Clock) -> CredibleCore:
     best[: grouping.size] = np.maximum(best[: grouping.size], in_sample)
     # A subset agrees whenever the set does.
     curve = np.clip(np.maximum.accumulate(best[::-1])[::-1], 0.0, 1.0)
-    numbered = _numbered(labels, settings.numbers)
+    numbered = _renumber(labels, settings.numbers)
     return CredibleCore(
         prob=prob,
         partial=grouping,
@@ -713,7 +713,7 @@ def _core_at(search: _Search, prob: float, clock: Clock) -> CredibleCore:
         curve=np.minimum(measured, 1.0),
         in_sample_curve=curve,
         path=cut.path.order,
-        probability_with_item=_with_each_item(table, labels, rest),
+        probability_with_item=_probability_with_items(table, labels, rest),
         agrees=agrees,
         held_out=cut.part.is_rest,
         n_effective=cut.n_effective,
@@ -727,7 +727,7 @@ def _core_at(search: _Search, prob: float, clock: Clock) -> CredibleCore:
     )
 
 
-def _cut(part: _Part, prob: float, search: _Search, stop: Bools) -> _Cut:
+def _truncate_path(part: _Part, prob: float, search: _Search, stop: Bools) -> _TruncatedPath:
     """The core found on one part, cut to the longest beginning that the other part confirms."""
     table, n = part.growth.table, int(part.growth.table.rows.shape[1])
     error = (1.0 - CONFIDENCE) / 2.0  # both ways are tried
@@ -743,8 +743,8 @@ def _cut(part: _Part, prob: float, search: _Search, stop: Bools) -> _Cut:
     found = int((partial >= 0).sum())
     path = nested_path(table, partial, stop)
     if not search.held_out:
-        return _Cut(part, path, path.mass / table.total, found, found, rounds)
-    held = _Held(part, path)
+        return _TruncatedPath(part, path, path.mass / table.total, found, found, rounds)
+    held = _HeldOutAgreement(part, path)
     curve = held.curve(n)
     for size in np.unique(held.agreed)[::-1].tolist():
         share = float(curve[size - 1])
@@ -753,12 +753,12 @@ def _cut(part: _Part, prob: float, search: _Search, stop: Bools) -> _Cut:
         effective = held.n_effective(size)
         low = _lower_limit(share, effective, error)
         if low >= prob:
-            return _Cut(part, path, curve, size, found, rounds, low, effective, held)
+            return _TruncatedPath(part, path, curve, size, found, rounds, low, effective, held)
     # One item is trivially grouped identically in every draw.
-    return _Cut(part, path, curve, 1, found, rounds, 1.0, held.n_effective(2), held)
+    return _TruncatedPath(part, path, curve, 1, found, rounds, 1.0, held.n_effective(2), held)
 
 
-def _cross_fitted(cut: _Cut, cuts: list[_Cut]) -> tuple[Floats, float]:
+def _cross_fit_curve(cut: _TruncatedPath, cuts: list[_TruncatedPath]) -> tuple[Floats, float]:
     """The mean of both ways' curves by their effective numbers, and its error at the cut.
 
     The way that was taken is the one that its draws held out favoured, so its own share is
@@ -777,13 +777,13 @@ def _cross_fitted(cut: _Cut, cuts: list[_Cut]) -> tuple[Floats, float]:
 
 def _agreeing_prefix(draws: Draws, path: Path) -> Ints:
     """For each draw, the number of items of the path, from its start, that it groups alike."""
-    from partita.kernels.core import agreeing_prefix
+    from partita.kernels.credible_core import agreeing_prefix
 
     return agreeing_prefix(draws.rows(0, draws.n_draws), path.order, path.place)
 
 
-class _Held:
-    """How many items of a path each draw held out agrees with, and what that is worth."""
+class _HeldOutAgreement:
+    """Number of items of a path that each held-out draw agrees with, and its weight."""
 
     def __init__(self, part: _Part, path: Path) -> None:
         self.draws = part.rest
@@ -870,7 +870,7 @@ def _agreeing(draws: Draws, partial: Labels) -> tuple[NDArray[np.bool_], float]:
 
 
 def _agreeing_block(block: Block, *, partial: Labels) -> Bools:
-    from partita.kernels.core import agreeing
+    from partita.kernels.credible_core import agreeing
 
     return agreeing(block.rows, partial)
 
@@ -891,16 +891,18 @@ def _cluster_probabilities(draws: Draws, labels: Labels) -> NDArray[np.float64]:
     return np.array(found)
 
 
-def _with_each_item(table: WeightedDraws, partial: Labels, rest: Draws) -> NDArray[np.float64]:
+def _probability_with_items(
+    table: WeightedDraws, partial: Labels, rest: Draws
+) -> NDArray[np.float64]:
     """Probability of the core with each item outside, at its best place in the table."""
-    from partita.kernels.core import best_places, weight_with_item
+    from partita.kernels.credible_core import best_places, weight_with_item
 
     place = best_places(table.rows, table.weights, partial)
     found = weight_with_item(rest.rows(0, rest.n_draws), rest.probabilities, partial, place)
     return np.minimum(found, 1.0)
 
 
-def _numbered(labels: Labels, numbers: Labels | None) -> Labels:
+def _renumber(labels: Labels, numbers: Labels | None) -> Labels:
     """Partial labels in the numbers of an estimate; clusters without a counterpart come last."""
     from partita.kernels.uncertainty import match_rows
 

@@ -101,7 +101,7 @@ def grow_from(
     target: Labels | None = None,
 ) -> Path:
     """The path from one item to all items, the item included."""
-    from partita.kernels.core import grow
+    from partita.kernels.credible_core import grow
 
     n = table.rows.shape[1]
     partial = np.full(n, -1, np.int32)
@@ -179,7 +179,7 @@ def improve(
 
     Half of the items taken out, at random, have to wait until nothing else fits.
     """
-    from partita.kernels.core import grow
+    from partita.kernels.credible_core import grow
 
     floor, anywhere = prob * table.total, np.empty(0, np.int32)
     best = partial.copy()
@@ -219,12 +219,12 @@ def improve(
 
 def agreeing_weight(table: WeightedDraws, partial: Labels) -> float:
     """Weight of the draws that group the items as the partial labels do."""
-    from partita.kernels.core import agreeing
+    from partita.kernels.credible_core import agreeing
 
     return float(table.weights[agreeing(table.rows, partial)].sum())
 
 
-def without_gaps(partial: Labels) -> Labels:
+def renumber_partial(partial: Labels) -> Labels:
     """Partial labels numbered 0, 1, … in order of first appearance."""
     labels = np.full(partial.size, -1, np.int32)
     inside = np.flatnonzero(partial >= 0)
@@ -249,7 +249,7 @@ def nested_path(table: WeightedDraws, partial: Labels, stop: Bools) -> Path:
     if not left.size:
         return best
     # Stopped early: the rest of the set, then every other item, in a cluster of its own.
-    labels = without_gaps(np.where(partial >= 0, partial, -1))
+    labels = renumber_partial(np.where(partial >= 0, partial, -1))
     order = np.concatenate([inside, np.flatnonzero(labels < 0)])
     place = np.concatenate(
         [labels[inside], labels.max() + 1 + np.arange(order.size - inside.size)]
@@ -268,7 +268,7 @@ def bound_size(
     draws of that weight. So its items are pairwise joined in the graph of such pairs, and
     there are no more of them than colours.
     """
-    from partita.kernels.core import branch_and_bound, colour_classes, pack_pairs
+    from partita.kernels.credible_core import branch_and_bound, colour_classes, pack_pairs
 
     draws, n = posterior.draws, posterior.draws.n_items
     if found == n or stop[0]:
@@ -290,7 +290,7 @@ def bound_size(
             *(together, together[0, 0], weights, floor, places, work / words_of_bits),
             *(best, found, stop),
         )
-        larger = without_gaps(best.astype(np.int32)) if size > found else None
+        larger = renumber_partial(best.astype(np.int32)) if size > found else None
         return int(bound), larger
     if n <= _COLOURED and float(n) * n * table.rows.shape[0] <= min(
         _READ, _READ_PER_SECOND * seconds_left

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Result
-from partita._text import Kind, counted, printable, words
 from partita._tolerance import SUM
 from partita._validate import integer, strings
+from partita._wording import Kind, counted, printable, words
 from partita.credible.ball import clean_prob
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidDataError

@@ -13,9 +13,9 @@ from partita._progress import Status
 from partita._resources import Clock, require_memory, run_interruptible, stream
 from partita._result import Result
 from partita._storage import chunk_rows
-from partita._text import Kind, clip, counted, words
 from partita._tolerance import SUM
 from partita._validate import integer, probability
+from partita._wording import Kind, clip, counted, words
 from partita.credible.ball import MASS_TOLERANCE, clean_prob
 from partita.draws import Draws, any_draws, as_draws
 from partita.kernels.arrays import Bools, Floats, Int32s, Ints
@@ -33,7 +33,7 @@ from partita.labels import (
 from partita.losses.base import Loss
 from partita.losses.evaluate import loss_for
 from partita.posterior import as_posterior
-from partita.scan import Block, Sums, concatenated, is_remote, map_blocks, sum_blocks
+from partita.scan import Block, Sums, concatenate_arrays, is_remote, map_blocks, sum_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -511,13 +511,13 @@ def _comparison(
     whole = [np.empty((n, sizes.size + 1)), np.empty((n, sizes.size)), *np.empty((3, n))]
     mass = float(draws.n_draws) if draws.weights is None else 1.0
     compared = partial(
-        _compared, estimate=estimate, sizes=sizes, limit=threshold - _ROUNDING, stop=stop
+        _compare_block, estimate=estimate, sizes=sizes, limit=threshold - _ROUNDING, stop=stop
     )
     k_most = int(draws.n_clusters.max())
     with Status(f"comparing {words(draws.kind).draws} with the estimate") as status:
         if len(chunks) > 1 and 4 * draws.n_draws * k_most * (sizes.size + 1) <= _SUM_BYTES:
             overlaps = partial(_overlaps, estimate=estimate, k=sizes.size, k_most=k_most)
-            tables = concatenated(map_blocks(overlaps, draws, rows=rows, n_jobs=n_jobs))
+            tables = concatenate_arrays(map_blocks(overlaps, draws, rows=rows, n_jobs=n_jobs))
             compared = partial(compared, tables=tables)
         by_chunks = "tables" in compared.keywords and not is_remote(draws)
         if by_chunks:
@@ -568,7 +568,7 @@ def _overlapping(
     return match, count_overlaps(estimate, k, rows, k_most)
 
 
-def _compared(
+def _compare_block(
     block: Block,
     *,
     estimate: Labels,
@@ -840,11 +840,11 @@ def align(draws: DrawsLike, reference: LabelsLike, *, n_jobs: int | None = None)
     """
     clean = as_draws(draws)
     labels = as_numbered(reference, n_items=clean.n_items, argument="reference")
-    aligned = partial(_aligned, reference=labels, k=int(labels.max()) + 1)
+    aligned = partial(_align_block, reference=labels, k=int(labels.max()) + 1)
     return np.concatenate(list(map_blocks(aligned, clean, n_jobs=n_jobs)))
 
 
-def _aligned(block: Block, *, reference: Labels, k: int) -> Int32s:
+def _align_block(block: Block, *, reference: Labels, k: int) -> Int32s:
     from partita.kernels.uncertainty import match_rows
 
     rows = block.rows

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from partita._resources import count_jobs, run
 from partita._result import Page, Result, Table
-from partita._text import counted, in_unit, with_unit
 from partita._validate import Rng, generator, integer
+from partita._wording import counted, in_unit, with_unit
 from partita.draws import AnyDraws, Draws, any_draws, as_draws
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats, Int32s, Ints
@@ -22,7 +22,7 @@ from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss, loss_for, pairwise_distances
 from partita.mcmc import ess_of_halves, ess_within, rank_normalised, split
 from partita.posterior import Posterior
-from partita.scan import Block, chain_rows, chains_of, concatenated, map_blocks, sum_blocks
+from partita.scan import Block, chain_rows, chains_of, concatenate_arrays, map_blocks, sum_blocks
 from partita.search.estimate import estimate
 
 MAX_PAIRS = 5_000
@@ -152,8 +152,8 @@ def chain_agreement(
     columns = functionals(Posterior(clean, n_jobs)).values()
     pairs = count_pairs(clean, max_pairs, rng, n_jobs)
     rows = chain_rows(clean)
-    most = max(times_correlated(column[rows]) for column in columns)
-    inflation = max(most, inflation_of_pairs(pairs.some, rows))
+    most = max(autocorrelation_time(column[rows]) for column in columns)
+    inflation = max(most, pair_autocorrelation_time(pairs.some, rows))
     return agreement_of(clean, pairs, inflation, n_jobs)
 
 
@@ -181,15 +181,15 @@ def agreement_of(
     noise = np.maximum(inflation * binomial, by_quarter)
     worst = np.argsort(spread / binomial, kind="stable")[-SOME_PAIRS:]
     series = _together(draws, first[worst], second[worst], n_jobs)
-    times = _times_of_pairs(series, chain_rows(draws))
+    times = _pair_autocorrelation_times(series, chain_rows(draws))
     own = np.maximum(noise[worst], times * binomial[worst])
     # The fewer effective draws there are, the less is known of the autocorrelation itself.
     unsure = (1.0 + 10.0 * n_chains * inflation / draws.n_draws) ** 2
-    rows = spread_out(np.arange(draws.n_draws), 16 * n_chains)
+    rows = evenly_spaced_rows(np.arange(draws.n_draws), 16 * n_chains)
     centred = draws.together(rows, first, second) - together[chain[rows]]
     freedom = n_chains - 1.0
-    beyond = spread - times_mean(freedom * independent_pairs(centred), RARE) * unsure * noise
-    beyond_worst = spread[worst] - times_mean(freedom, RARE / first.size) * unsure * own
+    beyond = spread - chi2_ratio(freedom * independent_pairs(centred), RARE) * unsure * noise
+    beyond_worst = spread[worst] - chi2_ratio(freedom, RARE / first.size) * unsure * own
     excess = [max(0.0, float(x)) ** 0.5 for x in (beyond.mean(), beyond_worst.max())]
     return ChainAgreement(average, largest, first.size, complete, n_chains, *excess)
 
@@ -202,7 +202,7 @@ def _together(draws: AnyDraws, first: Ints, second: Ints, n_jobs: int | None) ->
     if not isinstance(draws, Draws):
         return np.asarray(draws.together(np.arange(draws.n_draws), first, second))
     together = partial(_together_in, first=first, second=second)
-    (series,) = concatenated(map_blocks(together, draws, n_jobs=n_jobs))
+    (series,) = concatenate_arrays(map_blocks(together, draws, n_jobs=n_jobs))
     return series
 
 
@@ -210,7 +210,7 @@ def _together_in(block: Block, *, first: Ints, second: Ints) -> tuple[NDArray[np
     return (block.labels[:, first] == block.labels[:, second],)
 
 
-def _times_of_pairs(series: NDArray[Any], rows: Ints) -> Floats:
+def _pair_autocorrelation_times(series: NDArray[Any], rows: Ints) -> Floats:
     """Draws worth one independent draw within chains, for each column.
 
     The normal scores of two values are those two values but for shift and scale, which change no
@@ -228,31 +228,31 @@ def _times_of_pairs(series: NDArray[Any], rows: Ints) -> Floats:
     return times
 
 
-def inflation_of(
+def largest_autocorrelation_time(
     draws: AnyDraws, functionals: Iterable[Floats], first: Ints, second: Ints, n_jobs: int | None
 ) -> float:
     """Draws worth one independent draw within chains: the most of functionals, and of pairs."""
     rows = chain_rows(draws)
-    most = max(times_correlated(column[rows]) for column in functionals)
-    return max(most, inflation_of_pairs(_some_pairs(draws, first, second, n_jobs), rows))
+    most = max(autocorrelation_time(column[rows]) for column in functionals)
+    return max(most, pair_autocorrelation_time(_some_pairs(draws, first, second, n_jobs), rows))
 
 
 def _some_pairs(draws: AnyDraws, first: Ints, second: Ints, n_jobs: int | None) -> NDArray[Any]:
     """Whether a few of the pairs are together, one row per draw."""
-    few = spread_out(np.arange(first.size), SOME_PAIRS) if first.size else first
+    few = evenly_spaced_rows(np.arange(first.size), SOME_PAIRS) if first.size else first
     return _together(draws, first[few], second[few], n_jobs)
 
 
-def inflation_of_pairs(series: NDArray[Any], rows: Ints) -> float:
+def pair_autocorrelation_time(series: NDArray[Any], rows: Ints) -> float:
     """Draws worth one independent draw within chains, for whether two items are together."""
     variance = series.var(axis=0)
     if not variance.any():
         return 1.0
-    times = _times_of_pairs(series, rows)
+    times = _pair_autocorrelation_times(series, rows)
     return float((times * variance).sum() / variance.sum())
 
 
-def times_correlated(chains: Floats) -> float:
+def autocorrelation_time(chains: Floats) -> float:
     """Draws that are worth one independent draw, within chains; 1 where that is unknown."""
     if chains.shape[1] < 8 or np.ptp(chains) == 0.0:
         return 1.0
@@ -268,7 +268,7 @@ def quarters_of(chain: Ints) -> Ints:
     return part
 
 
-def spread_out(rows: Ints, size: int) -> Ints:
+def evenly_spaced_rows(rows: Ints, size: int) -> Ints:
     """Some rows at equal distances."""
     return rows[np.unique(np.linspace(0, rows.size - 1, size).astype(np.int64))]
 
@@ -285,7 +285,7 @@ def independent_pairs(centred: Floats) -> float:
     return max(1.0, float(own) ** 2 / squared) if squared > 0.0 else float(centred.shape[1])
 
 
-def times_mean(freedom: float, prob: float) -> float:
+def chi2_ratio(freedom: float, prob: float) -> float:
     """How many times its mean a χ² variable exceeds with this probability."""
     from scipy.special import chdtri
 
@@ -334,7 +334,7 @@ def count_pairs(draws: AnyDraws, max_pairs: int, rng: Rng | None, n_jobs: int | 
     names, chain = chains_of(draws)
     quarter = quarters_of(chain)
     sizes = np.bincount(quarter, minlength=4 * names.size)
-    count = partial(_counted, number=quarter, n_chains=sizes.size, first=first, second=second)
+    count = partial(_count_block, number=quarter, n_chains=sizes.size, first=first, second=second)
     counts, more = np.zeros((2, sizes.size, first.size))
     if first.size and isinstance(draws, Draws):
         (counts,) = sum_blocks(count, draws, n_jobs=n_jobs)
@@ -346,7 +346,7 @@ def count_pairs(draws: AnyDraws, max_pairs: int, rng: Rng | None, n_jobs: int | 
     return PairCounts(first, second, complete, quarter, np.asarray(counts), sizes, more, some)
 
 
-def _counted(
+def _count_block(
     block: Block, *, number: NDArray[np.intp], n_chains: int, first: Ints, second: Ints
 ) -> tuple[Floats]:
     """How often each pair is together in the draws of each chain in one block."""
@@ -369,17 +369,17 @@ MATCHED_ITEMS = 200
 SHUFFLES = 99
 """Times that draws are dealt to the parts at random."""
 
-FAR_OUT = 3.1
+CRITICAL_SD = 3.1
 """Standard deviations that a normal variable exceeds once in a thousand times."""
 
-FORGOTTEN = 3.0
+THINNING_TIMES = 3.0
 """Autocorrelation times after which a chain that mixes has forgotten where it was."""
 
-ENOUGH = 10.0
+MIN_EFFECTIVE = 10.0
 """Effective draws of a quarter below which differences between quarters say nothing."""
 
 
-BEGINNINGS = (50, 20, 10)
+START_FRACTIONS = (50, 20, 10)
 """The first 1/50, 1/20 and 1/10 of each chain are compared with what follows the first tenth."""
 
 NOTICEABLE = 0.5
@@ -408,7 +408,7 @@ def first_tenth(functionals: Mapping[str, Floats]) -> Start | None:
         n_chains, n = chains.shape
         later = chains[:, n // 10 :]
         sd = float(later.std(axis=1).mean())
-        for part in BEGINNINGS:
+        for part in START_FRACTIONS:
             size = n // part
             if size < 5 or sd == 0.0:
                 continue
@@ -419,7 +419,7 @@ def first_tenth(functionals: Mapping[str, Floats]) -> Start | None:
             spread = float(means.var(axis=1, ddof=1).mean()) * (1.0 + 1.0 / n_windows)
             shift = float(np.sqrt(np.square(chains[:, :size].mean(axis=1) - centre).mean()))
             # Means of few draws are not normal: far less often than once in a thousand times.
-            chance = 0.01 * RARE / (len(BEGINNINGS) * len(functionals))
+            chance = 0.01 * RARE / (len(START_FRACTIONS) * len(functionals))
             limit = float(fdtri(n_chains, freedom, 1.0 - chance)) * spread
             times = shift**2 / limit if limit > 0.0 else np.inf
             if times > most and shift > NOTICEABLE * sd:
@@ -428,7 +428,7 @@ def first_tenth(functionals: Mapping[str, Floats]) -> Start | None:
 
 
 class Drift(NamedTuple):
-    """How much the parts of a chain differ, beyond chance; of the chain that differs most."""
+    """Excess differences between the parts of the chain that differs most."""
 
     average_sd: float
     maximal_sd: float
@@ -458,18 +458,18 @@ def drift(
         items = np.sort(generator(rng).choice(draws.n_items, MATCHED_ITEMS, replace=False))
     # Side by side: each has a kernel that takes as long as all the rest.
     questions: list[Callable[[], tuple[float, ...]]] = [
-        partial(_of_pairs, draws, pairs, inflation),
-        partial(_of_clusters, draws, part, inflation, items),
+        partial(_pair_drift, draws, pairs, inflation),
+        partial(_cluster_drift, draws, part, inflation, items),
     ]
     of_pairs, moved = run(lambda question: question(), questions, count_jobs(n_jobs))
     if any(of_pairs):
         # Within quarters, where a change from one to the next does not pass for autocorrelation.
-        local = inflation_of_pairs(pairs.some, chain_rows(draws._with(chain=part)))
-        of_pairs = _of_pairs(draws, pairs, max(inflation, local))
+        local = pair_autocorrelation_time(pairs.some, chain_rows(draws._with(chain=part)))
+        of_pairs = _pair_drift(draws, pairs, max(inflation, local))
     return Drift(*of_pairs, *moved)
 
 
-def _of_pairs(draws: AnyDraws, pairs: PairCounts, inflation: float) -> tuple[float, float]:
+def _pair_drift(draws: AnyDraws, pairs: PairCounts, inflation: float) -> tuple[float, float]:
     """Standard deviations over the parts of the pair probabilities: their average and largest.
 
     Of the chain and the division with the largest, beyond what the number of draws in a part
@@ -486,7 +486,7 @@ def _of_pairs(draws: AnyDraws, pairs: PairCounts, inflation: float) -> tuple[flo
         p = quarters.mean(axis=0)
         more = pairs.more[4 * chain : 4 * chain + 4].sum(axis=0) / length.sum()
         variance = p * (1.0 - p) + more
-        seen = [spread_out(np.flatnonzero(part == 4 * chain + q), SEEN) for q in range(4)]
+        seen = [evenly_spaced_rows(np.flatnonzero(part == 4 * chain + q), SEEN) for q in range(4)]
         apart = draws.together(np.concatenate(seen), first, second) - np.repeat(
             quarters, [s.size for s in seen], axis=0
         )
@@ -497,13 +497,13 @@ def _of_pairs(draws: AnyDraws, pairs: PairCounts, inflation: float) -> tuple[flo
             unsure = 1.0 + 20.0 * inflation / draws_each
             noise = unsure * inflation * variance / draws_each
             spread = parts.var(axis=0, ddof=1)
-            usual = times_mean((len(parts) - 1) * independent, RARE)
+            usual = chi2_ratio((len(parts) - 1) * independent, RARE)
             average = max(average, float((spread - usual * noise).mean()))
             largest = max(largest, float((spread - 16.0 * noise).max()))
     return average**0.5, largest**0.5
 
 
-def _of_clusters(draws: AnyDraws, part: Ints, inflation: float, items: Ints) -> tuple[float]:
+def _cluster_drift(draws: AnyDraws, part: Ints, inflation: float, items: Ints) -> tuple[float]:
     """Share of the items that change clusters between two parts, beyond the share within them.
 
     Clusters of two draws are matched one to one with the largest overlap, and the items outside
@@ -511,37 +511,37 @@ def _of_clusters(draws: AnyDraws, part: Ints, inflation: float, items: Ints) -> 
     the same draws show when they are dealt to the parts at random, the most of many times. A chain
     that moves to and fro has parts alike: there draws that follow each other are compared.
     """
-    if draws.n_draws / inflation < 4.0 * ENOUGH * draws.n_chains:
+    if draws.n_draws / inflation < 4.0 * MIN_EFFECTIVE * draws.n_chains:
         return (0.0,)
     largest = 0.0
     shuffle = np.random.default_rng(0)
     for quarter in range(0, int(part.max()) + 1, 4):
-        seen = [spread_out(np.flatnonzero(part == quarter + q), SEEN) for q in range(4)]
-        apart = _moved(draws, np.concatenate(seen), items)
+        seen = [evenly_spaced_rows(np.flatnonzero(part == quarter + q), SEEN) for q in range(4)]
+        apart = _pairwise_moves(draws, np.concatenate(seen), items)
         quarters = np.repeat(np.arange(4), [s.size for s in seen])
         for parts in (quarters, quarters // 2):
             dealt = np.stack([parts, *(shuffle.permutation(parts) for _ in range(SHUFFLES))])
-            beyond = _beyond(apart, dealt)
+            beyond = _excess_between(apart, dealt)
             largest = max(largest, float(beyond[0] - beyond[1:].max()))
         # Draws far enough from each other for a chain that mixes to have forgotten.
         length = np.count_nonzero(part // 4 == quarter // 4)
-        step = int(np.ceil(FORGOTTEN * inflation * len(apart) / length))
+        step = int(np.ceil(THINNING_TIMES * inflation * len(apart) / length))
         if len(apart) >= step * SEEN:
-            largest = max(largest, _nearer_to_the_next(apart[::step, ::step], shuffle))
+            largest = max(largest, _serial_closeness(apart[::step, ::step], shuffle))
     return (largest,)
 
 
-def _nearer_to_the_next(apart: Floats, shuffle: np.random.Generator) -> float:
+def _serial_closeness(apart: Floats, shuffle: np.random.Generator) -> float:
     """How much nearer draws are to the next draw than to a random one; 0 if chance explains it."""
     n = len(apart)
     orders = np.stack([np.arange(n), *(shuffle.permutation(n) for _ in range(SHUFFLES))])
     steps = apart[orders[:, :-1], orders[:, 1:]].mean(axis=1)
     any_two = float(steps[1:].mean())
     nearer = any_two - float(steps[0])
-    return nearer if nearer > FAR_OUT * float(steps[1:].std()) else 0.0
+    return nearer if nearer > CRITICAL_SD * float(steps[1:].std()) else 0.0
 
 
-def _moved(draws: AnyDraws, seen: Ints, items: Ints) -> Floats:
+def _pairwise_moves(draws: AnyDraws, seen: Ints, items: Ints) -> Floats:
     """Share of the items that change clusters from one draw to another, for all pairs of draws.
 
     Of feature draws, share of the memberships that change.
@@ -565,7 +565,7 @@ def _mismatches(rows: Int32s) -> Floats:
     return apart
 
 
-def _beyond(apart: Floats, parts: Ints) -> Floats:
+def _excess_between(apart: Floats, parts: Ints) -> Floats:
     """For each row of parts, the largest excess of the mean between two over that within them."""
     n_parts = int(parts.max()) + 1
     members = (parts[:, :, None] == np.arange(n_parts)).astype(np.float64)
@@ -625,7 +625,7 @@ class ChainEstimates(Result):
 
     @property
     def sentence(self) -> str:
-        """What single chains lose, in one sentence."""
+        """Describe the excess loss of single chains in one sentence."""
         alone = in_unit(f"{self.within @ self.share:.3g}", self.loss.unit)
         return (
             f"Expected {self.loss.title}: {alone} within a chain on average and "

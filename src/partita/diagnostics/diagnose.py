@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from partita._resources import count_jobs, run
 from partita._result import Page, Result, Table
-from partita._text import Kind, counted, printable, rhat_in_words
 from partita._validate import Rng
+from partita._wording import Kind, counted, printable, rhat_in_words
 from partita.diagnostics.agreement import (
     MAX_PAIRS,
     RARE,
@@ -22,13 +22,13 @@ from partita.diagnostics.agreement import (
     Drift,
     Start,
     agreement_of,
+    autocorrelation_time,
+    chi2_ratio,
     count_pairs,
     drift,
     first_tenth,
     functionals,
-    inflation_of_pairs,
-    times_correlated,
-    times_mean,
+    pair_autocorrelation_time,
 )
 from partita.draws import AnyDraws
 from partita.errors import InvalidInputError, NotSupportedError
@@ -394,7 +394,7 @@ class Diagnostics(Result):
         return Page(title, (), [self.table()], self.warnings, self.notes)
 
 
-def nothing_to_diagnose(draws: AnyDraws) -> Diagnostics:
+def empty_diagnostics(draws: AnyDraws) -> Diagnostics:
     """The diagnostics of an ensemble, whose runs are not chains."""
     none = np.empty(0)
     return Diagnostics(
@@ -508,7 +508,11 @@ def diagnose_values(
         columns = {name: column[kept] for name, column in values.items()}
     rows = chain_rows(compared)
     n_looks = 2 * len(columns)
-    measure = partial(_weighted, compared) if weighted else partial(_chained, rows, n_looks)
+    measure = (
+        partial(_diagnose_weighted, compared)
+        if weighted
+        else partial(_diagnose_chains, rows, n_looks)
+    )
     # In threads, whatever backend is chosen: the draws would travel for little work.
     table = np.array(run(measure, columns.values(), count_jobs(n_jobs))).T
     mean, sd, mcse, ess_bulk, ess_tail, rhat, by_chance, times = table
@@ -519,7 +523,7 @@ def diagnose_values(
     drifted = Drift(*[float("nan")] * 3)
     if not weighted:
         pairs = count_pairs(compared, MAX_PAIRS, rng, n_jobs)
-        inflation = max(inflation_of_pairs(pairs.some, rows), float(times.max()))
+        inflation = max(pair_autocorrelation_time(pairs.some, rows), float(times.max()))
         if compared.n_chains > 1:
             agreement = agreement_of(compared, pairs, inflation, n_jobs)
         start = first_tenth({name: column[rows] for name, column in columns.items()})
@@ -558,20 +562,20 @@ def diagnose_values(
     )
 
 
-def _chained(rows: Ints, n_looks: int, column: Floats) -> tuple[float, ...]:
+def _diagnose_chains(rows: Ints, n_looks: int, column: Floats) -> tuple[float, ...]:
     """Mean, sd, mcse, bulk and tail ESS, R-hat, what chance explains of it, draws worth one.
 
     R-hat compares the chains, a single one as two halves, each cut in half again. Of the largest
     of ``n_looks`` mixed ones, chance explains what they exceed once in a thousand times: of m
     halves of chains that are worth S draws, (R-hat² − 1)·S/m is χ²/(m − 1) with m − 1 degrees of
-    freedom, about. The last number is :func:`times_correlated`.
+    freedom, about. The last number is :func:`autocorrelation_time`.
     """
     chains = column[rows]
     mean = float(column.mean())
     sd = float(column.std(ddof=1)) if column.size > 1 else float("nan")
     nothing = float("nan")
     if chains.shape[1] < _MIN_DRAWS:
-        return mean, sd, nothing, nothing, nothing, nothing, 1.0, times_correlated(chains)
+        return mean, sd, nothing, nothing, nothing, nothing, 1.0, autocorrelation_time(chains)
     if np.ptp(column) == 0.0:  # a constant has no error, and its R-hat is 0/0
         size = float(column.size)
         return mean, 0.0, 0.0, size, size, nothing, 1.0, 1.0
@@ -596,12 +600,12 @@ def _chained(rows: Ints, n_looks: int, column: Floats) -> tuple[float, ...]:
             ess_of_halves(ranked, covariance=covariance),
             ess_tail(chains),
             max(rhat_of_halves(ranked_parts), rhat_of_scale(parts)),
-            float(np.sqrt(1.0 + times_mean(m - 1.0, RARE / n_looks) * m / worth)),
+            float(np.sqrt(1.0 + chi2_ratio(m - 1.0, RARE / n_looks) * m / worth)),
             chains.size / within,
         )
 
 
-def _weighted(draws: AnyDraws, column: Floats) -> tuple[float, ...]:
+def _diagnose_weighted(draws: AnyDraws, column: Floats) -> tuple[float, ...]:
     """The same for weighted draws, as far as it has a meaning: one effective size, no R-hat."""
     weights, effective = draws.probabilities, draws.n_effective
     mean = float(weights @ column)

@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._archive import write_npz
-from partita._files import PathLike, atomic_path, existing
+from partita._files import PathLike, atomic_path, require_path
 from partita._resources import require_memory
 from partita._result import Page, frozen
 from partita._storage import clean_kind
-from partita._text import Kind, counted, span, words
 from partita._validate import (
     boolean,
     has,
@@ -29,7 +28,8 @@ from partita._validate import (
     unexpected,
 )
 from partita._validate import path as clean_path
-from partita.draws import Draws, DrawsFacts, as_draws, joined_facts
+from partita._wording import Kind, counted, span, words
+from partita.draws import Draws, DrawsBase, as_draws, concat_metadata
 from partita.errors import (
     FileFormatError,
     InvalidInputError,
@@ -44,7 +44,7 @@ MOST_FEATURES = 500
 """Features of one draw: two draws are compared in time K³, a tenth of a second here."""
 
 
-class FeatureDraws(DrawsFacts):
+class FeatureDraws(DrawsBase):
     """Draws of a feature allocation of N items: overlapping clusters.
 
     An allocation is a multiset of features, each a set of items; an item may be in none, one or
@@ -191,7 +191,7 @@ class FeatureDraws(DrawsFacts):
         names = None if item_names is None else strings(item_names, "item_names")
         n = len(names or ()) if n_items is None else integer(n_items, "n_items", least=1)
         position = {} if names is None else {name: i for i, name in enumerate(names)}
-        draws, matrices = _listed(sets), []
+        draws, matrices = _as_item_lists(sets), []
         require_memory(4 * n * sum(map(len, draws)), "these features", "Check n_items.")
         for m, features in enumerate(draws):
             matrix = np.zeros((n, len(features)), np.bool_)
@@ -255,7 +255,7 @@ class FeatureDraws(DrawsFacts):
         ends = offsets.astype(np.int64)
         refuse_many(ends)
         owner = np.repeat(np.arange(ends.size - 1), np.diff(ends))
-        ordered, ends = in_order(columns, owner, ends.size - 1)
+        ordered, ends = sort_columns(columns, owner, ends.size - 1)
         return cls._from_canonical(ordered, ends, int(n_items), **fields)
 
     # ------------------------------------------------------------------ what is there
@@ -312,7 +312,7 @@ class FeatureDraws(DrawsFacts):
         at = self._position(index)
         if at is None:
             return self._chosen(index)
-        return unpacked(self.point(at), self._n_items)
+        return unpack_columns(self.point(at), self._n_items)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FeatureDraws):
@@ -374,7 +374,7 @@ class FeatureDraws(DrawsFacts):
 
     def together(self, rows: Ints, first: Ints, second: Ints) -> Floats:
         """Number of features that two items share in each of some draws, for pairs of items."""
-        dense = [unpacked(self.point(m), self._n_items) for m in rows.tolist()]
+        dense = [unpack_columns(self.point(m), self._n_items) for m in rows.tolist()]
         shared = [(z[first] & z[second]).sum(axis=1) for z in dense]
         return np.array(shared, np.float64).reshape(rows.size, first.size)
 
@@ -382,7 +382,7 @@ class FeatureDraws(DrawsFacts):
         """Number of features of each item in each draw, shape (n_draws, n_items)."""
         counts = np.zeros((self.n_draws, self._n_items), np.int64)
         for m in range(self.n_draws):
-            counts[m] = unpacked(self.point(m), self._n_items).sum(axis=1)
+            counts[m] = unpack_columns(self.point(m), self._n_items).sum(axis=1)
         return counts
 
     def rows_at(self, draws: ArrayLike) -> list[UInt64s]:
@@ -398,7 +398,7 @@ class FeatureDraws(DrawsFacts):
 
     def shown(self, points: Sequence[UInt64s]) -> tuple[Bools, ...]:
         """Points as N × K matrices of zeros and ones."""
-        return tuple(frozen(unpacked(point, self._n_items)) for point in points)
+        return tuple(frozen(unpack_columns(point, self._n_items)) for point in points)
 
     def key(self, point: UInt64s) -> bytes:
         """A key that equal allocations of the same items share."""
@@ -420,7 +420,7 @@ class FeatureDraws(DrawsFacts):
     def select_items(self, items: ArrayLike) -> Self:
         """The same draws restricted to some items, given by position, mask or name."""
         chosen = self.item_positions(items)
-        dense = unpacked(self._columns, self._n_items)[chosen].T
+        dense = unpack_columns(self._columns, self._n_items)[chosen].T
         columns, offsets = canonical_columns(dense, self._offsets)
         names = self._item_names
         kept = None if names is None else [names[i] for i in chosen.tolist()]
@@ -432,7 +432,7 @@ class FeatureDraws(DrawsFacts):
 
         Weights and chain ids as of :meth:`Draws.concat`.
         """
-        fields = joined_facts(parts)
+        fields = concat_metadata(parts)
         counts = np.concatenate([part.n_features for part in parts])
         offsets = np.concatenate([[0], np.cumsum(counts)])
         columns = np.concatenate([part.columns for part in parts])
@@ -448,7 +448,7 @@ def _restored(
 # ------------------------------------------------------------------ columns of bits
 
 
-def packed(dense: Bools) -> UInt64s:
+def pack_columns(dense: Bools) -> UInt64s:
     """Rows of zeros and ones, one per feature, as words of bits."""
     bytes_of = np.packbits(dense, axis=1)
     n_words = -(-dense.shape[1] // 64)
@@ -457,7 +457,7 @@ def packed(dense: Bools) -> UInt64s:
     return padded.view(">u8").astype(np.uint64)
 
 
-def unpacked(columns: UInt64s, n_items: int) -> Bools:
+def unpack_columns(columns: UInt64s, n_items: int) -> Bools:
     """Features as the columns of an N × K matrix of zeros and ones."""
     bytes_of = columns.astype(">u8").view(np.uint8).reshape(len(columns), 8 * columns.shape[1])
     bits = np.unpackbits(bytes_of, axis=1, count=n_items).view(np.bool_)
@@ -466,17 +466,17 @@ def unpacked(columns: UInt64s, n_items: int) -> Bools:
 
 def sets_of(columns: UInt64s, n_items: int) -> tuple[tuple[int, ...], ...]:
     """Features as tuples of items."""
-    return tuple(tuple(np.flatnonzero(c).tolist()) for c in unpacked(columns, n_items).T)
+    return tuple(tuple(np.flatnonzero(c).tolist()) for c in unpack_columns(columns, n_items).T)
 
 
 def canonical_columns(dense: Bools, offsets: Ints) -> tuple[UInt64s, Ints]:
     """Features of draws, one per row of zeros and ones: packed, in order, none of them empty."""
     owner = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
     full = dense.any(axis=1)
-    return in_order(packed(dense[full]), owner[full], offsets.size - 1)
+    return sort_columns(pack_columns(dense[full]), owner[full], offsets.size - 1)
 
 
-def in_order(columns: UInt64s, owner: Ints, n_draws: int) -> tuple[UInt64s, Ints]:
+def sort_columns(columns: UInt64s, owner: Ints, n_draws: int) -> tuple[UInt64s, Ints]:
     """The columns of each draw by size, then by items; and where each draw begins."""
     sizes = np.bitwise_count(columns).sum(axis=1, dtype=np.int64)
     order = np.lexsort((*(~columns).T[::-1], -sizes, owner))
@@ -487,10 +487,10 @@ def in_order(columns: UInt64s, owner: Ints, n_draws: int) -> tuple[UInt64s, Ints
 def canonical_point(columns: UInt64s) -> UInt64s:
     """One allocation in canonical order, without empty features."""
     kept = columns[columns.any(axis=1)]
-    return in_order(kept, np.zeros(len(kept), np.int64), 1)[0]
+    return sort_columns(kept, np.zeros(len(kept), np.int64), 1)[0]
 
 
-def _listed(sets: Any) -> list[list[list[Any]]]:
+def _as_item_lists(sets: Any) -> list[list[list[Any]]]:
     """The items of each feature of each draw."""
     wanted = "for each draw its features, and for each feature its items, as in [[{0, 1}, {1, 2}]]"
     if isinstance(sets, FeatureDraws):
@@ -725,7 +725,7 @@ def read_features(
             f"{file.name} cannot be read as feature draws: its suffix must be one of {known}.",
             argument="path",
         )
-    existing(file)
+    require_path(file)
     found = readers[suffix](file, var_name) if suffix in readers else _read_long(file)
     return found if kind is None else found._with(kind=kind)
 

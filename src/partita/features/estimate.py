@@ -11,15 +11,15 @@ import numpy as np
 
 from partita._progress import Status
 from partita._resources import Clock, run
-from partita._text import Kind, counted
 from partita._tolerance import SUM
 from partita._validate import Rng, choice_or_none, generator, integer, seconds
+from partita._wording import Kind, counted
 from partita.features.draws import (
     FeatureDraws,
     allocations,
     canonical_point,
-    packed,
-    unpacked,
+    pack_columns,
+    unpack_columns,
 )
 from partita.kernels.arrays import Bools, Floats, Ints, UInt64s
 from partita.losses.builtin import FARO, writable
@@ -52,7 +52,7 @@ enumerated cases of four items: 6 of 600 without both, 1 of 2,400 with them."""
 
 
 class End(NamedTuple):
-    """Where a descent ended."""
+    """A local minimum of a descent."""
 
     point: UInt64s
     loss: float
@@ -175,7 +175,7 @@ def estimate_features(
     with Status("estimate", progress) as status:
         task = feature_task(measure, n_starts, n_jobs, time_limit, status.say, rng)
         ends = multistart(task, distinct, given)
-        return _reported(task, draws, distinct, ends, bound)
+        return _build_result(task, draws, distinct, ends, bound)
 
 
 def feature_task(
@@ -200,12 +200,12 @@ def multistart(task: Task, distinct: FeatureDraws, given: list[UInt64s]) -> list
     begins += [(point, "draw") for point in distinct.rows_at(chosen)]
     search = Descent(distinct, task.loss, task.clock.is_up)  # type: ignore[arg-type]
     work = [(*begin, rng) for begin, rng in zip(begins, task.rng.spawn(len(begins)), strict=True)]
-    ends = run_interruptible_parallel(task, partial(descended, search), work, "descending")
+    ends = run_interruptible_parallel(task, partial(descend_from, search), work, "descending")
     # Drop-and-regrow costs as many descents as there are features: for the different ends only.
     best = _different(ends)[:REGROWN]
     again = [(end, rng) for end, rng in zip(best, task.rng.spawn(len(best)), strict=True)]
     grown = run_interruptible_parallel(
-        task, partial(_regrown, search), again, "dropping and regrowing features"
+        task, partial(_regrow_from, search), again, "dropping and regrowing features"
     )
     where = {e.point.tobytes(): g for e, g in zip(best, grown, strict=True)}
     return [where.get(e.point.tobytes(), e)._replace(origin=e.origin) for e in ends]
@@ -224,13 +224,13 @@ def start_draws(draws: FeatureDraws, n_starts: int, rng: np.random.Generator) ->
     return np.array([heaviest, *[m for m in others.tolist() if m != heaviest]][:size], np.int64)
 
 
-def descended(search: Descent, begin: tuple[UInt64s, str, np.random.Generator]) -> End:
+def descend_from(search: Descent, begin: tuple[UInt64s, str, np.random.Generator]) -> End:
     """Where a descent from a start ends."""
     point, origin, rng = begin
     return search.descend(point, rng)._replace(origin=origin)
 
 
-def _regrown(search: Descent, begin: tuple[End, np.random.Generator]) -> End:
+def _regrow_from(search: Descent, begin: tuple[End, np.random.Generator]) -> End:
     return search.regrow(*begin)
 
 
@@ -304,7 +304,7 @@ class Descent:
             kept = best.point[rng.random(len(best.point)) < 0.5]
             n_new = min(len(self.columns), int(rng.integers(1, 3)))
             new = self.columns[rng.choice(len(self.columns), n_new, replace=False)]
-            new &= packed(rng.random((n_new, self.n_items)) < rng.uniform(0.5, 1.5))
+            new &= pack_columns(rng.random((n_new, self.n_items)) < rng.uniform(0.5, 1.5))
             found = self.descend(np.concatenate([kept, new]), rng)
             failures += 1
             if found.loss < best.loss - SUM * (1.0 + abs(best.loss)):
@@ -315,7 +315,7 @@ class Descent:
         """Match every draw to Z, keep the memberships of probability above a/2, and again."""
         mass, value = self.aligned(z)
         while not self.stop():
-            after = packed(mass > self.half + SUM)
+            after = pack_columns(mass > self.half + SUM)
             after = after[after.any(axis=1)]
             if np.array_equal(after, z):
                 break
@@ -332,7 +332,7 @@ class Descent:
         found = match_draws(z, self.columns, self.offsets)
         mass, matched = np.zeros((len(z), self.n_items)), np.zeros(len(z))
         aligned_masses(self.columns, self.offsets, self.weights, found.row_of, mass, matched)
-        claimed = mass[unpacked(z, self.n_items).T].sum()
+        claimed = mass[unpack_columns(z, self.n_items).T].sum()
         return mass, float(claimed) - self.half * int(np.bitwise_count(z).sum())
 
     def flip(self, z: UInt64s, value: float) -> tuple[UInt64s, int]:
@@ -342,7 +342,9 @@ class Descent:
         up, down = np.zeros((len(z) + 1, self.n_items)), np.zeros((len(z), self.n_items))
         found = match_draws(z, self.columns, self.offsets)
         flip_masses(self.columns, self.offsets, self.weights, *found, up, down)
-        here = np.concatenate([unpacked(z, self.n_items).T, np.zeros((1, self.n_items), np.bool_)])
+        here = np.concatenate(
+            [unpack_columns(z, self.n_items).T, np.zeros((1, self.n_items), np.bool_)]
+        )
         gain = up - self.half
         gain[:-1] = np.where(here[:-1], self.half - down, gain[:-1])
         wanted = gain > SUM
@@ -354,10 +356,10 @@ class Descent:
         if wanted[:-1].sum() > 1:
             every = here.copy()
             every[:-1] ^= wanted[:-1]
-            after = packed(every[every.any(axis=1)])
+            after = pack_columns(every[every.any(axis=1)])
             if self.objective(after) > value + gain[best] - SUM:
                 return after, int(wanted[:-1].sum())
-        return packed(one[one.any(axis=1)]), 1
+        return pack_columns(one[one.any(axis=1)]), 1
 
     def objective(self, z: UInt64s) -> float:
         """Σ w M(Z, T) − (a/2)|Z|."""
@@ -396,7 +398,7 @@ class Descent:
                 gain -= self.half * int(np.bitwise_count(c).sum())
                 if gain > most:
                     best, most = c, gain
-                c = packed((mass > self.half + SUM)[None])[0]
+                c = pack_columns((mass > self.half + SUM)[None])[0]
                 if not c.any():
                     break
             if self.stop():
@@ -418,7 +420,7 @@ class Descent:
         return np.concatenate([z, subsets[place, None]]) if gain[0] > SUM else None
 
 
-def _reported(
+def _build_result(
     task: Task, draws: FeatureDraws, distinct: FeatureDraws, ends: list[End], bound: str | None
 ) -> FeatureEstimate:
     """The best end, evaluated anew, with its ties and proof."""
@@ -457,7 +459,7 @@ def _reported(
         interrupted=cut_short,
     )
     return FeatureEstimate(
-        allocation=unpacked(best, draws.n_items),
+        allocation=unpack_columns(best, draws.n_items),
         membership=membership,
         matched=matched,
         expected_loss=value,
@@ -471,7 +473,7 @@ def _reported(
 
 
 def memberships(point: UInt64s, draws: FeatureDraws) -> tuple[Floats, Floats]:
-    """Of the features matched to those of an allocation: probabilities of items, and of any."""
+    """Probabilities of items, and of any match, for the features matched to an allocation's."""
     from partita.kernels.features import aligned_masses, match_draws
 
     mass, matched = np.zeros((len(point), draws.n_items)), np.zeros(len(point))
@@ -541,7 +543,7 @@ def lower_bound(
         if draws.n_items <= PACKED_ITEMS and len(draws.columns) << draws.n_items <= PACKED_WORK:
             proven = max(proven, _SetPacking(draws, loss, best, task).bound(value))
         elif draws.n_draws <= GROUPED_DRAWS:
-            proven = max(proven, _grouped(draws, loss, task))
+            proven = max(proven, _group_bound(draws, loss, task))
     return _next_value(proven, draws, loss)
 
 
@@ -701,7 +703,7 @@ class _SetPacking:
 # ------------------------------------------------------------------ groups of draws
 
 
-def _grouped(draws: FeatureDraws, loss: FARO, task: Task) -> float:
+def _group_bound(draws: FeatureDraws, loss: FARO, task: Task) -> float:
     """The least Σ w d over distances d that fulfil what pairs and larger groups demand.
 
     Every group G demands Σ_{m ∈ G} d_m ≥ T(G), the least total loss of any allocation on G. Pairs
@@ -716,7 +718,7 @@ def _grouped(draws: FeatureDraws, loss: FARO, task: Task) -> float:
     known: set[bytes] = set()
     proven = 0.0
     for _ in range(ROUNDS):
-        found, distances = _least_mean(groups, np.array(demands), mass)
+        found, distances = _solve_group_programme(groups, np.array(demands), mass)
         proven = max(proven, found)
         before = len(groups)
         for _ in range(TRIED):
@@ -726,16 +728,18 @@ def _grouped(draws: FeatureDraws, loss: FARO, task: Task) -> float:
             if group is None or group.tobytes() in known:
                 continue
             known.add(group.tobytes())
-            demand = _least_total(draws, group, loss.a)
+            demand = _group_cost_bound(draws, group, loss.a)
             if demand > distances[group].sum() + 1e-6:
                 groups.append(group)
                 demands.append(demand)
         if len(groups) == before:
             break
-    return max(proven, _least_mean(groups, np.array(demands), mass)[0])
+    return max(proven, _solve_group_programme(groups, np.array(demands), mass)[0])
 
 
-def _least_mean(groups: list[Ints], demands: Floats, mass: Floats) -> tuple[float, Floats]:
+def _solve_group_programme(
+    groups: list[Ints], demands: Floats, mass: Floats
+) -> tuple[float, Floats]:
     """A bound of the linear programme from its prices, made feasible, and its solution."""
     table = _sparse_rows(groups, [np.ones(group.size) for group in groups], mass.size)
     solution, prices = _minimise(mass, -table, -demands)
@@ -764,7 +768,7 @@ def _candidate(
     return np.sort(np.array(group)) if len(group) >= 3 else None
 
 
-def _least_total(draws: FeatureDraws, group: Ints, a: float) -> float:
+def _group_cost_bound(draws: FeatureDraws, group: Ints, a: float) -> float:
     """A lower bound of Σ_{m ∈ G} loss(Z, T_m) over all Z, by assignment of tuples of features.
 
     A feature of Z is matched to at most one of each draw, and gains at most

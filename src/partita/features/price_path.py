@@ -11,10 +11,10 @@ import numpy as np
 
 from partita._progress import Status
 from partita._result import Page, Table
-from partita._text import counted
 from partita._validate import Rng
-from partita.features.draws import FeatureDraws, unpacked
-from partita.features.estimate import Descent, descended, feature_task, lower_bound, start_draws
+from partita._wording import counted
+from partita.features.draws import FeatureDraws, unpack_columns
+from partita.features.estimate import Descent, descend_from, feature_task, lower_bound, start_draws
 from partita.kernels.arrays import Bools, Floats, Ints, UInt64s
 from partita.labels import data_frame
 from partita.losses.builtin import FARO, matchings
@@ -215,7 +215,7 @@ class _Search:
         rngs = self.task.rng.spawn(len(begins))
         work = [(point, "", rng) for point, rng in zip(begins, rngs, strict=True)]
         said = f"price path, {len(self.pool):,} allocations"
-        for end in run_interruptible_parallel(self.task, partial(descended, search), work, said):
+        for end in run_interruptible_parallel(self.task, partial(descend_from, search), work, said):
             key = end.point.tobytes()
             if key not in self.pool:
                 matched = float(self.mass @ matchings(end.point, self.draws, 1))
@@ -239,7 +239,7 @@ class _Search:
                 prove = partial(lower_bound, *proof, self.task)
                 bounds[j] = min(run_interruptible(self.task, prove, "proving"), corner.at(a))
         return FeaturePath(
-            allocations=tuple(unpacked(point, given.n_items) for point in points),
+            allocations=tuple(unpack_columns(point, given.n_items) for point in points),
             n_features=np.array([len(point) for point in points], np.int64),
             breakpoints=np.array(breaks, np.float64),
             claimed=np.array([corner.splitting for corner in corners]),

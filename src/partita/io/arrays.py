@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from partita._imports import require
 from partita._resources import require_memory
-from partita._storage import are_in_file, canonical_counts, refuse_axes
+from partita._storage import canonical_counts, refuse_axes, uses_memmap_buffer
 from partita._validate import plain_array, refuse_var_name
 from partita.dask import current_client
 from partita.draws import Draws, draws_from_array
@@ -37,8 +37,8 @@ _KIND = "kind"
 def read_npy(path: Path, options: ReadOptions) -> Draws:
     """Draws from a memory-mapped npy file."""
     refuse_var_name(options.var_name, "an npy file")
-    values = opened(path, whole=not are_in_file())
-    if are_in_file() and not options.transpose:
+    values = open_npy(path, whole=not uses_memmap_buffer())
+    if uses_memmap_buffer() and not options.transpose:
         counts = canonical_counts(values)
         if counts is not None:
             return Draws._from_canonical(values.view(np.ndarray), counts)
@@ -47,7 +47,7 @@ def read_npy(path: Path, options: ReadOptions) -> Draws:
     return draws_in_blocks(values, np.asarray)
 
 
-def opened(path: Path, *, whole: bool, mapped: bool = True) -> NDArray[Any]:
+def open_npy(path: Path, *, whole: bool, mapped: bool = True) -> NDArray[Any]:
     """The array of an npy file; memory must hold its labels if the ``whole`` is kept."""
     with path.open("rb") as stream:
         shape, _, dtype = _read_header(stream, path.name)
@@ -57,7 +57,7 @@ def opened(path: Path, *, whole: bool, mapped: bool = True) -> NDArray[Any]:
         return found
 
 
-read_array = partial(opened, whole=True, mapped=False)
+read_array = partial(open_npy, whole=True, mapped=False)
 
 
 def read_npz(path: Path, options: ReadOptions) -> Draws:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._text import listed
 from partita._validate import plain_array
+from partita._wording import listed
 from partita.errors import FileFormatError, InvalidDataError, UnknownNameError, about
 from partita.io.table import (
     MISSING,
@@ -198,7 +198,7 @@ _SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 
 @dataclass(frozen=True)
 class TextOptions:
-    """How a text file is to be read where its name does not say.
+    """Options of reading a text file.
 
     ``sep`` and ``header`` None: by the suffix, and by the first line. ``missing``: spellings
     besides the usual ones. ``thousands``: what groups digits by three. ``encoding``: of the text,
@@ -296,7 +296,7 @@ def read_text_table(source: Source, options: TextOptions | None) -> Table:
             argument="encoding" if not advice else None,
         ) from None
     header = _has_header(path, rows, options, advice)
-    names, lines, rows = _headed(path, lines, rows, header)
+    names, lines, rows = _split_header(path, lines, rows, header)
     if not rows:
         raise FileFormatError(f"{path} has a header and no rows; expected one row per item.")
     cells = [tuple(row[j].strip() for row in rows) for j in range(len(names))]
@@ -363,7 +363,7 @@ def _has_header(path: str, rows: list[list[str]], options: TextOptions, advice: 
     return False
 
 
-def _headed(
+def _split_header(
     path: str, lines: list[int], rows: list[list[str]], header: bool
 ) -> tuple[list[str], list[int], list[list[str]]]:
     """Names, and lines and rows without the header."""
@@ -410,7 +410,7 @@ def _number(cell: str, spellings: frozenset[str] | set[str], options: TextOption
     if cell in spellings:
         return np.nan
     if options.thousands and options.thousands in cell:
-        if not _GROUPED.fullmatch(_as_usual(cell, options)):
+        if not _GROUPED.fullmatch(_normalise_number(cell, options)):
             return None
         cell = cell.replace(options.thousands, "")
     if options.decimal != ".":
@@ -418,7 +418,7 @@ def _number(cell: str, spellings: frozenset[str] | set[str], options: TextOption
     return float(cell) if NUMBER.fullmatch(cell) else None
 
 
-def _as_usual(cell: str, options: TextOptions) -> str:
+def _normalise_number(cell: str, options: TextOptions) -> str:
     """The cell with a comma between groups of digits and a point before decimals."""
     swapped = {options.decimal: ".", options.thousands: ","}
     return "".join(swapped.get(character, character) for character in cell)
@@ -431,7 +431,11 @@ def _text_column(
     if options.decimal == "," and options.thousands is None:
         # 1.234,56 leaves no doubt what its point is; 1.234 alone would.
         by_point = replace(options, thousands=".")
-        if any("," in c and _GROUPED.fullmatch(_as_usual(c, by_point)) for c in cells if "." in c):
+        if any(
+            "," in c and _GROUPED.fullmatch(_normalise_number(c, by_point))
+            for c in cells
+            if "." in c
+        ):
             options = by_point
     found = [_number(cell, spellings, options) for cell in cells]
     if all(number is not None for number in found):
@@ -528,7 +532,7 @@ def refuse_doubtful(
             raise InvalidDataError(
                 f"column {name!r} holds numbers written like {example!r}; {', or '.join(ways)}."
             )
-        odd = numbers_but_for_few(column)
+        odd = stray_text_rows(column)
         if odd:
             cells = listed([repr(column[i]) for i in odd])
             raise InvalidDataError(
@@ -542,7 +546,11 @@ def refuse_doubtful(
                 f"{dates}, or {leave_out}."
             )
         # Numbers in the only column are what there is to cluster by, whatever they look like.
-        why = _why_names(name, column) if len(table.names) > 1 or column.dtype.kind == "O" else None
+        why = (
+            _identifier_reason(name, column)
+            if len(table.names) > 1 or column.dtype.kind == "O"
+            else None
+        )
         if why:
             raise InvalidDataError(
                 f"column {name!r} {why}, so it probably names the rows; clustering by it would "
@@ -550,7 +558,7 @@ def refuse_doubtful(
             )
 
 
-def _why_names(name: str, column: np.ndarray) -> str | None:
+def _identifier_reason(name: str, column: np.ndarray) -> str | None:
     if column.dtype.kind == "b" or (
         column.dtype.kind == "f" and not np.array_equal(column, np.floor(column))
     ):
@@ -596,7 +604,7 @@ def wide_scales(table: Table) -> tuple[str, ...]:
     return tuple(said)
 
 
-def numbers_but_for_few(column: NDArray[Any]) -> list[int]:
+def stray_text_rows(column: NDArray[Any]) -> list[int]:
     """Rows of a text column that are not numbers, if most others are; else none."""
     if column.dtype.kind != "O":
         return []

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from partita._imports import require
 from partita._progress import Status
 from partita._storage import label_buffer, refuse_empty, smallest_unsigned
-from partita._text import Kind
 from partita._validate import refuse_var_name, stacked
+from partita._wording import Kind
 from partita.draws import Draws, draws_from_array
 from partita.errors import (
     InvalidInputError,
@@ -83,7 +83,7 @@ def placeholder_names(n_items: int) -> list[str]:
     return [f".item{i}" for i in range(1, n_items + 1)]
 
 
-def columns_beside(draws: Draws) -> dict[str, NDArray[Any]]:
+def metadata_columns(draws: Draws) -> dict[str, NDArray[Any]]:
     """Columns beside the labels, by heading: chain, number of the run and weight."""
     runs = np.arange(1, draws.n_draws + 1) if draws.kind == "ensemble" else None
     tilted = np.ones(draws.n_draws, np.int64) if draws.kind == "tilted" else None
@@ -276,7 +276,7 @@ def chains_of(numbers: NDArray[Any], chain: NDArray[Any] | None, name: str) -> N
     Without chains, numbers that start again where the first began start a new chain.
     """
     keys = [numbers] if chain is None else [chain, numbers]
-    _, row = _numbered(keys)
+    _, row = _number_keys(keys)
     if int(row.max(initial=-1)) + 1 == len(row):
         return chain
     if chain is None and numbers.dtype.kind in "iuf":
@@ -288,7 +288,7 @@ def chains_of(numbers: NDArray[Any], chain: NDArray[Any] | None, name: str) -> N
     return refuse_long(name)
 
 
-def _numbered(keys: list[NDArray[Any]]) -> tuple[Ints, Ints]:
+def _number_keys(keys: list[NDArray[Any]]) -> tuple[Ints, Ints]:
     """First row and number of each distinct combination of keys, in their order."""
     codes = np.stack([np.unique(key, return_inverse=True)[1].reshape(-1) for key in keys])
     _, first, row = np.unique(codes, axis=1, return_index=True, return_inverse=True)
@@ -352,7 +352,7 @@ def long_columns(names: Sequence[str]) -> Long | None:
 
 def is_long(long: Long, columns: Sequence[NDArray[Any]]) -> bool:
     """Whether a table of these columns has more than one row for a draw, or says it is long."""
-    _, row = _numbered([columns[i] for i in (long.chain, *long.draws) if i is not None])
+    _, row = _number_keys([columns[i] for i in (long.chain, *long.draws) if i is not None])
     return long.certain or int(row.max(initial=-1)) + 1 < len(row)
 
 
@@ -364,7 +364,7 @@ def draws_from_long(long: Long, columns: Sequence[NDArray[Any]], names: Sequence
     """
     index, value = columns[long.item], columns[long.label]
     ids = [columns[i] for i in (long.chain, *long.draws) if i is not None]
-    first_of_draw, row = _numbered(ids)
+    first_of_draw, row = _number_keys(ids)
     found, first, column = np.unique(index, return_index=True, return_inverse=True)
     if index.dtype.kind not in "iuf":
         order = np.argsort(np.argsort(first))

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from partita._imports import require
 from partita._resources import require_memory
-from partita._text import listed
 from partita._validate import refuse_var_name
+from partita._wording import listed
 from partita.draws import Draws, draws_from_array, with_fields
 from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.io.draws_table import (
@@ -24,7 +24,7 @@ from partita.io.draws_table import (
     draws_from_table,
     warn_of_items_in_rows,
 )
-from partita.io.table import ReadOptions, choose_variable, translate_errors, unpacked
+from partita.io.table import ReadOptions, choose_variable, decompressed_stream, translate_errors
 
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ": "xz"}
 _BLOCK = 1 << 24
@@ -102,10 +102,10 @@ def load_r(path: Path) -> Any:
         translate_errors(path, "written by R's saveRDS or save"),
         warnings.catch_warnings(action="ignore"),
     ):
-        return from_parsed(parser.parse_data(_unpacked(path)).object)
+        return from_parsed(parser.parse_data(_decompress(path)).object)
 
 
-def _unpacked(path: Path) -> bytes:
+def _decompress(path: Path) -> bytes:
     """The content of the file, unpacked as far as memory reaches."""
     with path.open("rb") as raw:
         start = raw.read(6)
@@ -113,7 +113,7 @@ def _unpacked(path: Path) -> bytes:
         stream: Any = raw
         for magic, opened in _PACKED.items():
             if start.startswith(magic):
-                stream = unpacked(raw, opened)
+                stream = decompressed_stream(raw, opened)
         parts: list[bytes] = []
         size = 0
         while part := stream.read(_BLOCK):
@@ -142,7 +142,7 @@ def _draws(root: Any, options: ReadOptions, name: str) -> Draws:
 def _draws_at(node: Any, options: ReadOptions, name: str) -> Draws:
     if isinstance(node, RList):
         if _STANFIT in node.classes:
-            return _of_stanfit(node, options, name)
+            return _draws_from_stanfit(node, options, name)
         for each in node.classes:
             inner = LABELS_OF_CLASS.get(each)
             if inner is not None and at_path(node, inner) is not None:
@@ -188,7 +188,7 @@ def _contents(node: Any) -> str:
     return f"It holds: {listed([step for step, _ in node.items()], 12) or 'nothing'}."
 
 
-def _of_stanfit(fit: RList, options: ReadOptions, name: str) -> Draws:
+def _draws_from_stanfit(fit: RList, options: ReadOptions, name: str) -> Draws:
     """Draws of a whole fit of rstan, from its slot ``sim``: named columns for each chain.
 
     ``sim$warmup2`` counts the draws of warm-up among them, which are left out,
@@ -205,12 +205,12 @@ def _of_stanfit(fit: RList, options: ReadOptions, name: str) -> Draws:
         left_out = np.asarray(warmup.values, np.int64)
     parts = []
     for number, (chain, first) in enumerate(zip(samples.parts, left_out, strict=True), start=1):
-        part = _of_chain(chain, int(first), options, f"{name}, chain {number}")
+        part = _draws_from_chain(chain, int(first), options, f"{name}, chain {number}")
         parts.append(with_fields(part, chain=np.full(part.n_draws, number)))
     return Draws.concat(parts)
 
 
-def _of_chain(chain: Any, first: int, options: ReadOptions, name: str) -> Draws:
+def _draws_from_chain(chain: Any, first: int, options: ReadOptions, name: str) -> Draws:
     columns = [p.values for p in chain.parts if isinstance(p, RVector)] if chain else []
     if not columns or len(columns) != len(chain.names or ()):
         raise InvalidLabelsError(f"{name} has no columns with names.")
@@ -464,7 +464,7 @@ def draws_of(node: Any, options: ReadOptions, name: str) -> Draws:
         if "draws_rvars" in node.classes:
             return _from_rvars(node, options, name)
         if "draws_list" in node.classes:
-            return _joined([_from_frame(part, options) for part in node.parts], node.names)
+            return _concat_chains([_from_frame(part, options) for part in node.parts], node.names)
         if node.parts and all(isinstance(part, RVector) for part in node.parts):
             if _is_list_of_draws(node.parts):
                 if len({part.names for part in node.parts}) > 1:
@@ -475,7 +475,7 @@ def draws_of(node: Any, options: ReadOptions, name: str) -> Draws:
                 values = np.stack([part.values for part in node.parts])
                 return draws_from_array(values, transpose=options.transpose)
             if _is_list_of_chains(node):
-                return _joined([draws_of(p, options, name) for p in node.parts], node.names)
+                return _concat_chains([draws_of(p, options, name) for p in node.parts], node.names)
     kind = node.kind if isinstance(node, ROther) else "list"
     raise InvalidLabelsError(
         f"{name} is a {kind} of R that holds no draws by itself; expected a matrix with one row "
@@ -483,7 +483,7 @@ def draws_of(node: Any, options: ReadOptions, name: str) -> Draws:
     )
 
 
-def _joined(parts: list[Draws], names: tuple[str, ...] | None) -> Draws:
+def _concat_chains(parts: list[Draws], names: tuple[str, ...] | None) -> Draws:
     """Chains by the names of the list, or numbered."""
     if any(part.chain is not None for part in parts):
         return Draws.concat(parts)
@@ -521,12 +521,12 @@ def _from_vector(node: RVector, options: ReadOptions, name: str) -> Draws:
     if columns is None:
         refuse_var_name(options.var_name, f"{name}, a matrix whose columns have no names")
         warn_of_items_in_rows(rows, *values.shape, named_columns=False)
-        return _with_attributes(draws_from_array(values), node)
+        return _apply_attributes(draws_from_array(values), node)
     table = LabelTable([values[:, i] for i in range(values.shape[1])], list(columns), rows)
-    return _with_attributes(draws_from_table(table, var_name=options.var_name), node)
+    return _apply_attributes(draws_from_table(table, var_name=options.var_name), node)
 
 
-def _with_attributes(draws: Draws, node: RVector) -> Draws:
+def _apply_attributes(draws: Draws, node: RVector) -> Draws:
     """With chains, weights and kind that partita wrote, or with chains by posterior's note."""
     for name in ("chain", "weights"):
         beside = node.attributes.get(name)

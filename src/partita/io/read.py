@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from partita._files import PathLike
 from partita._imports import require
-from partita._storage import chunk_slices, labels_in_file, refuse_axes, refuse_empty
-from partita._text import KINDS, Kind
+from partita._storage import chunk_slices, refuse_axes, refuse_empty, use_memmap_buffer
 from partita._validate import (
     boolean,
     choice_or_none,
@@ -27,7 +26,16 @@ from partita._validate import (
     unexpected,
 )
 from partita._validate import path as clean_path
-from partita.dask import as_client, canonical_store, explained, finish, in_order, met, sent
+from partita._wording import KINDS, Kind
+from partita.dask import (
+    as_client,
+    canonical_store,
+    finish,
+    require_same_version,
+    send_labels,
+    submit_in_order,
+    translate_cluster_errors,
+)
 from partita.draws import Draws, draws_from_array, with_fields
 from partita.errors import (
     InvalidInputError,
@@ -43,14 +51,14 @@ from partita.io.table import (
     Source,
     arrow_values,
     check_file,
+    expand_sources,
     is_stream,
     open_parquet,
     refuse_transpose,
-    several,
     translate_errors,
 )
 from partita.kernels.arrays import Ints
-from partita.labels import Engine, NoiseRule, reading_noise, rule_in_force, whole_labels
+from partita.labels import Engine, NoiseRule, current_noise_rule, reading_noise, whole_labels
 
 
 def read_draws(
@@ -163,8 +171,8 @@ def read_draws(
     mapped = boolean(memory_map, "memory_map")
     if mapped and engine is not None:
         raise InvalidInputError("give memory_map=True or engine=..., not both.", argument="engine")
-    places = several(path)
-    with reading_noise(noise), labels_in_file(mapped):
+    places = expand_sources(path)
+    with reading_noise(noise), use_memmap_buffer(mapped):
         if engine is not None:
             found = read_on_workers(places, format, options, engine)
             return with_fields(found, kind=kind)
@@ -249,11 +257,11 @@ def _packable(*suffixes: str) -> tuple[str, ...]:
 
 
 _FORMATS = (
-    Format("csv", _packable(".csv"), "text", text=True, table=True),
-    Format("tsv", _packable(".tsv"), "text", text=True, table=True),
-    Format("txt", _packable(".txt", ".dat"), "text", writable=False, text=True),
-    Format("coda", (), "text", writable=False),
-    Format("cmdstan", (), "text", writable=False, text=True),
+    Format("csv", _packable(".csv"), "delimited", text=True, table=True),
+    Format("tsv", _packable(".tsv"), "delimited", text=True, table=True),
+    Format("txt", _packable(".txt", ".dat"), "delimited", writable=False, text=True),
+    Format("coda", (), "delimited", writable=False),
+    Format("cmdstan", (), "delimited", writable=False, text=True),
     Format("npy", (".npy",), "arrays", holds=frozenset()),
     Format("npz", (".npz",), "arrays"),
     Format("parquet", (".parquet", ".pq"), "draws_table", table=True),
@@ -373,7 +381,7 @@ Counting = NDArray[np.int64]
 """Columns that rise by a step from draw to draw: number, value in the first of all draws, step."""
 
 _Part = tuple[Any, dict[str, Any]]
-"""Of one file: a dask array of its labels, and the fields of the draws that it has."""
+"""A file as a dask array of its labels, and the fields of its draws."""
 
 
 def draws_on_workers(
@@ -385,21 +393,23 @@ def draws_on_workers(
     from the source where a worker dies. The driver sees the numbers of clusters and no label.
     """
     dask = require("dask", extra="dask", purpose="reading a dask array")
-    met(client)
+    require_same_version(client)
     shape = (int(array.shape[0]), int(array.shape[1]))
     refuse_empty(*shape)
-    rule = rule_in_force()
+    rule = current_noise_rule()
     made = []
     for store in chunk_slices(*shape):
         rows = array[store].rechunk((store.stop - store.start, shape[1]))
         (values,) = rows.to_delayed().ravel()
         made.append(dask.delayed(_canonical)(values, store, shape[1], rule))
-    with explained(client):
+    with translate_cluster_errors(client):
         found = client.compute(made)
         counted = list(
-            in_order(client, lambda one: client.submit(itemgetter(2), one, pure=False), found)
+            submit_in_order(
+                client, lambda one: client.submit(itemgetter(2), one, pure=False), found
+            )
         )
-        columns, start, step = _common(counted)
+        columns, start, step = _common_counters(counted)
         refuse_counting(shape, columns, start, step, item_names)
         labels, n_clusters = finish(client, found, shape)
     return Draws._from_canonical(labels, n_clusters, item_names=item_names, **fields)
@@ -428,7 +438,7 @@ def _read_one(path: Source, format: str | None, options: ReadOptions, client: An
     chosen = None if is_stream(path) else find_format(format, path)  # type: ignore[arg-type]
     if chosen is None or chosen.name not in (*readers, *named):
         here = read_here(path, format, options)
-        return here._with(labels=sent(client, here.labels))
+        return here._with(labels=send_labels(client, here.labels))
     place = check_file(path, directory=chosen.directory).resolve()  # type: ignore[arg-type]
     with translate_errors(path, chosen.name):
         if chosen.name in named:
@@ -439,10 +449,10 @@ def _read_one(path: Source, format: str | None, options: ReadOptions, client: An
 
 
 def _npy(path: Path, options: ReadOptions) -> _Part:
-    from partita.io.arrays import opened
+    from partita.io.arrays import open_npy
 
     refuse_var_name(options.var_name, "an npy file")
-    values = opened(path, whole=False)
+    values = open_npy(path, whole=False)
     refuse_axes(values.shape)
     shape = (int(np.prod(values.shape[:-1])), values.shape[-1])
     chain = None if values.ndim == 2 else np.repeat(np.arange(values.shape[0]), values.shape[1])
@@ -486,10 +496,10 @@ def _canonical(values: Any, store: slice, n_items: int, rule: NoiseRule | None) 
         )
     with reading_noise(rule):
         whole = whole_labels(found, "draws", first_draw=first)
-    return (*canonical_store(whole), _rising(whole, first))
+    return (*canonical_store(whole), _find_counters(whole, first))
 
 
-def _rising(whole: Ints, first: int) -> Counting | None:
+def _find_counters(whole: Ints, first: int) -> Counting | None:
     """The columns that count within one store; None if it has too few draws to tell."""
     if len(whole) < 3:
         return None
@@ -501,7 +511,7 @@ def _rising(whole: Ints, first: int) -> Counting | None:
     return np.stack([columns, whole[0, columns] - first * step[columns], step[columns]], axis=1)
 
 
-def _common(counted: Sequence[Counting | None]) -> tuple[Ints, ...]:
+def _common_counters(counted: Sequence[Counting | None]) -> tuple[Ints, ...]:
     """The columns that count from the first store to the last, their first values and steps."""
     kinds = [set(map(tuple, one.tolist())) for one in counted if one is not None]
     common = np.array(sorted(set.intersection(*kinds)) if kinds else [], np.int64).reshape(-1, 3)

@@ -27,11 +27,11 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._files import FileAccessError, FileMissingError, PathLike, existing
+from partita._files import FileAccessError, FileMissingError, PathLike, require_path
 from partita._imports import require
 from partita._resources import require_memory
-from partita._text import listed
 from partita._validate import has
+from partita._wording import listed
 from partita.errors import (
     FileFormatError,
     InvalidInputError,
@@ -92,7 +92,7 @@ def refuse_transpose(transpose: bool, what: str) -> None:
 # ------------------------------------------------------------------ opening
 
 
-def several(source: Source | Sequence[Source]) -> list[Source]:
+def expand_sources(source: Source | Sequence[Source]) -> list[Source]:
     """The files that are meant: those of a list, those that fit a pattern, or the one given."""
     if isinstance(source, (list, tuple)):
         if not source:
@@ -140,7 +140,7 @@ def name_of(source: Source) -> str:
 
 def check_file(path: PathLike, *, directory: bool = False) -> Path:
     """The path, when it leads to something that can be read."""
-    place = existing(path, directory=directory)
+    place = require_path(path, directory=directory)
     if not os.access(place, os.R_OK):
         raise FileAccessError(f"{path} cannot be read: permission denied.")
     if place.is_file() and place.stat().st_size == 0:
@@ -198,18 +198,18 @@ def open_bytes(source: Source) -> Iterator[IO[Any]]:
         path = check_file(source)
         with path.open("rb") as raw:
             packed = {".gz": "gzip", ".xz": "xz", ".bz2": "bz2"}.get(path.suffix.lower())
-            stream: Any = raw if packed is None else unpacked(raw, packed)
+            stream: Any = raw if packed is None else decompressed_stream(raw, packed)
             yield stream
 
 
-def unpacked(raw: IO[bytes], packing: str) -> Any:
+def decompressed_stream(raw: IO[bytes], packing: str) -> Any:
     """A stream of the unpacked content; bytes behind the last whole stream are refused."""
     if packing == "gzip":
         return gzip.GzipFile(fileobj=raw)
-    return _Unpacked(raw, lzma.LZMADecompressor if packing == "xz" else bz2.BZ2Decompressor)
+    return _Decompressor(raw, lzma.LZMADecompressor if packing == "xz" else bz2.BZ2Decompressor)
 
 
-class _Unpacked:
+class _Decompressor:
     """The streams of an xz or bz2 file; Python's own readers stop in silence at a damaged one."""
 
     def __init__(self, raw: IO[bytes], make: Callable[[], Any]) -> None:
@@ -261,7 +261,7 @@ class Lines:
             if first:
                 while len(piece) < 3 and (more := self._read()):  # a mark may come in two reads
                     piece += more
-                piece = _without_mark(piece, self._name)
+                piece = _strip_bom(piece, self._name)
                 first = False
             piece = held + piece
             held = b"\r" if piece.endswith(b"\r") else b""  # whether LF follows is not known yet
@@ -313,7 +313,7 @@ def _decoder(encoding: str) -> Any:
         ) from None
 
 
-def _without_mark(piece: bytes, name: str) -> bytes:
+def _strip_bom(piece: bytes, name: str) -> bytes:
     if piece.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise FileFormatError(f"{name} is UTF-16 text; save it as UTF-8.")
     return piece.removeprefix(b"\xef\xbb\xbf")
@@ -368,7 +368,7 @@ class NotUtf8Error(FileFormatError):
     """A text file has another encoding."""
 
 
-def decoded(text: bytes, name: str) -> str:
+def decode_utf8(text: bytes, name: str) -> str:
     """UTF-8, which every text file must be."""
     try:
         return text.decode()
@@ -376,13 +376,13 @@ def decoded(text: bytes, name: str) -> str:
         raise NotUtf8Error(f"{name} is not UTF-8 text; save it as UTF-8.") from None
 
 
-class _Unclosed(FileFormatError):
+class _UnclosedQuote(FileFormatError):
     """A quoted cell does not end on its line."""
 
 
 def cells_of(line: bytes, sep: str, name: str) -> list[Cell]:
     """The cells of one line of a file; see :func:`split_line`."""
-    text = decoded(line, name)
+    text = decode_utf8(line, name)
     try:
         return split_line(text, sep)
     except FileFormatError as error:
@@ -408,7 +408,7 @@ def split_line(line: str, sep: str) -> list[Cell]:
             while True:
                 end = line.find('"', end)
                 if end < 0:
-                    raise _Unclosed("a quoted cell is not closed on its line.")
+                    raise _UnclosedQuote("a quoted cell is not closed on its line.")
                 if line[end + 1 : end + 2] != '"':
                     break
                 end += 2
@@ -478,7 +478,7 @@ def read_cells(
             size += len(block)
             require_memory(_COPIES * size, f"reading {name}", "Write fewer rows.")
             before = len(rows)
-            for line in decoded(block, name).split("\n")[:-1]:
+            for line in decode_utf8(block, name).split("\n")[:-1]:
                 number += 1
                 text = f"{open_quote}\n{line}" if open_quote else line
                 if not open_quote and not line.strip(" \t"):
@@ -488,7 +488,7 @@ def read_cells(
                     continue
                 try:
                     cells = split_line(text, sep)
-                except _Unclosed:
+                except _UnclosedQuote:
                     open_quote = text
                     if len(open_quote) > _LONGEST_CELL:
                         break

@@ -30,7 +30,7 @@ from partita.io.draws_table import (
     CHAIN,
     WEIGHT,
     choose_columns,
-    columns_beside,
+    metadata_columns,
     placeholder_names,
     rows_per_block,
 )
@@ -88,7 +88,7 @@ def write_draws(
     stream = is_standard(path) or has(path, "write")
     chosen = find_format(format, None if stream else path)  # type: ignore[arg-type]
     writer = chosen.writer()
-    check_holds(value, chosen)
+    check_representable(value, chosen)
     if boolean(one_based, "one_based") and not chosen.one_based:
         value = OneBased(value)  # type: ignore[assignment]
     if stream:
@@ -108,7 +108,7 @@ def write_draws(
 
 
 @about("format")
-def check_holds(draws: Draws, chosen: Format) -> None:
+def check_representable(draws: Draws, chosen: Format) -> None:
     """Refuse what the file could not give back."""
     parts: dict[str, Any] = {
         **{name: getattr(draws, name) for name in ("weights", "chain", "item_names")},
@@ -192,7 +192,10 @@ def write(draws: Draws, target: Path | IO[Any], *, sep: str) -> None:
         if not isinstance(target, Path):
             target.writelines(lines)
         else:
-            with target.open("wb") as raw, _packed(raw, target.suffix.lower()) as stream:
+            with (
+                target.open("wb") as raw,
+                _compressing_stream(raw, target.suffix.lower()) as stream,
+            ):
                 stream.writelines(lines)
 
 
@@ -200,7 +203,7 @@ write_csv = partial(write, sep=",")
 write_tsv = partial(write, sep="\t")
 
 
-def _packed(raw: IO[bytes], suffix: str) -> Any:
+def _compressing_stream(raw: IO[bytes], suffix: str) -> Any:
     if suffix == ".gz":  # no time stamp and no name inside: equal draws give equal files
         return gzip.GzipFile("", "wb", fileobj=raw, mtime=0)
     if suffix == ".xz":
@@ -209,9 +212,9 @@ def _packed(raw: IO[bytes], suffix: str) -> Any:
 
 
 def _lines(draws: Draws, sep: str, status: Status) -> Iterator[bytes]:
-    from partita.kernels.text import format_rows
+    from partita.kernels.delimited import format_rows
 
-    beside = columns_beside(draws)
+    beside = metadata_columns(draws)
     names = placeholder_names(draws.n_items)
     if draws.item_names is not None:  # in quotes, so that 1, 2, 3 are not taken for labels
         names = [_cell(name) for name in draws.item_names]
@@ -264,7 +267,7 @@ def write_parquet(draws: Draws, path: Path) -> None:
     parquet = require("pyarrow.parquet", extra="parquet", purpose="writing .parquet files")
     arrow = require("pyarrow", extra="parquet")
     names = draws.item_names or placeholder_names(draws.n_items)
-    extra = columns_beside(draws)
+    extra = metadata_columns(draws)
 
     def table(rows: slice) -> Any:
         columns = [values[rows] for values in extra.values()]
@@ -295,7 +298,7 @@ def write_netcdf(draws: Draws, path: Path) -> None:
     with path.open("wb") as stream:
         _reserve(stream, draws.labels.nbytes + 16 * draws.n_draws + _OVERHEAD)
     tree = _tree(draws)
-    tree.to_netcdf(path, engine="h5netcdf", encoding=_checked(tree, {"fletcher32": True}))
+    tree.to_netcdf(path, engine="h5netcdf", encoding=_checksum_encoding(tree, {"fletcher32": True}))
 
 
 def _reserve(stream: IO[bytes], size: int) -> None:
@@ -311,7 +314,7 @@ def write_zarr(draws: Draws, path: Path) -> None:
     zarr = require("zarr", extra="arviz", purpose="writing .zarr stores")
     numcodecs = require("numcodecs", extra="arviz")
     tree = _tree(draws)
-    encoding = _checked(tree, {"filters": [numcodecs.CRC32()]})
+    encoding = _checksum_encoding(tree, {"filters": [numcodecs.CRC32()]})
     # Format 2: the versions of zarr that ArviZ 0.x accepts read no other.
     # Chunks of zeros too: for the reader a chunk that is not there is missing.
     with zarr.config.set({"array.write_empty_chunks": True}):
@@ -320,7 +323,7 @@ def write_zarr(draws: Draws, path: Path) -> None:
     (path / ".zattrs").write_text(json.dumps({SEAL: checksums(path)}), encoding="utf-8")
 
 
-def _checked(tree: Any, checksum: dict[str, Any]) -> dict[str, Any]:
+def _checksum_encoding(tree: Any, checksum: dict[str, Any]) -> dict[str, Any]:
     """An encoding with a checksum for every array of numbers, so that damage is found."""
     return {
         f"/{group}": {
@@ -383,13 +386,13 @@ _OBJECT = "draws"
 def write_rds(draws: Draws, path: Path) -> None:
     """Write an integer matrix; chains and weights are its attributes, so that it stays one."""
     rdata = require("rdata", extra="r", purpose="writing .rds files")
-    rdata.write_rds(path, _for_r(draws), constructor_dict=_constructors())
+    rdata.write_rds(path, _to_r_matrix(draws), constructor_dict=_constructors())
 
 
 def write_rdata(draws: Draws, path: Path) -> None:
     """The same as the object ``draws`` of an .RData file."""
     rdata = require("rdata", extra="r", purpose="writing .RData files")
-    rdata.write_rda(path, {_OBJECT: _for_r(draws)}, constructor_dict=_constructors())
+    rdata.write_rda(path, {_OBJECT: _to_r_matrix(draws)}, constructor_dict=_constructors())
 
 
 @dataclass(frozen=True)
@@ -400,7 +403,7 @@ class _Matrix:
     attributes: dict[str, Any]
 
 
-def _for_r(draws: Draws) -> _Matrix:
+def _to_r_matrix(draws: Draws) -> _Matrix:
     """Labels from 1, as R counts; attributes chain, weights and kind beside them."""
     labels = draws.labels.astype(np.int32) + np.int32(1)
     attributes: dict[str, Any] = {"dim": np.array(labels.shape, np.int32)}

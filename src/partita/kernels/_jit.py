@@ -52,7 +52,7 @@ class _Announcer(event.Listener):  # type: ignore[misc]
         self._collects = False
 
     def on_start(self, event: Any) -> None:
-        """Tell everyone; whoever leaves meanwhile is not missed."""
+        """Notify all listeners; listeners that leave meanwhile are skipped."""
         del event
         with self._lock:
             if self._open == 0:
@@ -74,16 +74,16 @@ class _Announcer(event.Listener):  # type: ignore[misc]
 event.register("numba:compile", _Announcer())
 
 
-class _Checked(FunctionCache._impl_class):  # type: ignore[misc]
-    """What is compiled, with a checksum: LLVM ends the process where its code is damaged."""
+class _ChecksummedCode(FunctionCache._impl_class):  # type: ignore[misc]
+    """Cached machine code with a checksum: LLVM ends the process on damaged code."""
 
     def reduce(self, data: Any) -> tuple[int, bytes]:
-        """What goes to the file."""
+        """Return the checksum and the serialised code."""
         content = serialize.dumps(super().reduce(data))
         return zlib.crc32(content), content
 
     def rebuild(self, target_context: Any, data: tuple[int, bytes]) -> Any:
-        """What came from it; raises where it is not what was written."""
+        """Return the code; raise if its checksum differs."""
         checksum, content = data
         if zlib.crc32(content) != checksum:
             raise ValueError("the file is damaged")
@@ -97,10 +97,10 @@ class DiskCache(FunctionCache):  # type: ignore[misc] # Numba ships no types
     after its author has changed it: the cache looks at the kernel's file.
     """
 
-    _impl_class = _Checked
+    _impl_class = _ChecksummedCode
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """What an earlier process compiled, or None; a file cut short counts as none."""
+        """Return code from an earlier process; None if there is none or the file is truncated."""
         if not _is_own(sig):
             return None
         try:
@@ -122,7 +122,7 @@ class DiskCache(FunctionCache):  # type: ignore[misc] # Numba ships no types
                 self.flush()
                 super().save_overload(sig, data)
         except OSError as error:  # a full disk or home must not stop what was compiled
-            _tell_once(str(error))
+            _warn_once(str(error))
 
 
 @contextmanager
@@ -142,7 +142,7 @@ def _without_compiler(context: Any) -> Iterator[None]:
 _told: set[str] = set()
 
 
-def _tell_once(reason: str) -> None:
+def _warn_once(reason: str) -> None:
     """Say, one time in a process, that the next one will have to compile again."""
     if not _told:
         _told.add(reason)
@@ -180,7 +180,7 @@ def _compile(function: Callable[P, R], *, kept: bool = True, **options: Any) -> 
         if kept:
             compiled._cache = DiskCache(function)
     except RuntimeError:
-        _tell_once("no directory can be written")
+        _warn_once("no directory can be written")
     return compiled  # type: ignore[no-any-return]
 
 
@@ -226,7 +226,7 @@ def part_of_kernel(function: Callable[P, R]) -> Callable[P, R]:
     return _compile(function, kept=False, inline="always")
 
 
-def supplied_by_type(function: Callable[P, R]) -> Callable[P, R]:
+def dispatch_on_type(function: Callable[P, R]) -> Callable[P, R]:
     """Let the type of the first argument supply the body: its method of the same name.
 
     The type is a NamedTuple class whose method is plain Python. A kernel then

@@ -12,7 +12,7 @@ import numba
 import numpy as np
 from numba.core.registry import CPUDispatcher
 
-from partita.kernels._jit import kernel, part_of_kernel, supplied_by_type
+from partita.kernels._jit import dispatch_on_type, kernel, part_of_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints, UInt64s, writable
 
 _WORD, _SET_WORDS = 64, 1 << 21
@@ -32,7 +32,7 @@ Form = Any
 """A NamedTuple of constants with a method ``combine(self, joint, estimate, truth)``."""
 
 
-@supplied_by_type
+@dispatch_on_type
 def combine(form: Form, joint: float, estimate: float, truth: float) -> float:
     """Loss from its three sums."""
     return form.combine(joint, estimate, truth)  # type: ignore[no-any-return]
@@ -56,7 +56,7 @@ def pair_terms(n_items: int) -> Floats:
     return np.arange(n_items + 1, dtype=np.float64) ** 2
 
 
-def compiled(function: Callable[..., float]) -> Any:
+def compile_function(function: Callable[..., float]) -> Any:
     """A user's function as kernels can call it."""
     if isinstance(function, CPUDispatcher):
         return function
@@ -64,7 +64,7 @@ def compiled(function: Callable[..., float]) -> Any:
 
 
 def is_dense(k_estimate: int, k_truth: int, n_items: int) -> bool:
-    """Whether a full contingency table costs no more than walking the items twice."""
+    """Whether a full contingency table is at most as expensive as two passes over the items."""
     return k_estimate * k_truth <= 2 * n_items + 64
 
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from partita.kernels._jit import fast_kernel, kernel, part_of_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.contingency import Form, combine, sum_by_table
-from partita.kernels.problem import LANES, OfEachDraw, OfMeans, Scratch
+from partita.kernels.problem import LANES, AveragedSumsProblem, PerDrawProblem, Scratch
 
 
 class CountState(NamedTuple):
@@ -199,7 +199,7 @@ def joint_gains(problem: Any, state: CountState, item: int, width: int, out: Flo
 
 @part_of_kernel
 def leaving(problem: Any, state: CountState, item: int, out: Floats) -> float:
-    """What each draw's joint sum loses if the item leaves its slot; returns the mean."""
+    """Write each draw's loss of joint sum if the item leaves its slot; return the mean."""
     home = state.slot_of[item]
     rows = problem.row_of[item]
     mean = 0.0
@@ -249,7 +249,7 @@ def _weighted(weights: Floats, values: Floats) -> float:
 
 
 class _CountTables:
-    """What both classes share: the functions above, as methods."""
+    """Methods shared by both classes: the functions above."""
 
     __slots__ = ()
 
@@ -273,7 +273,7 @@ class _Fields(NamedTuple):
     mean_truth: float  # its mean over draws
 
 
-class Averaged(_CountTables, OfMeans, _Fields):
+class Averaged(_CountTables, AveragedSumsProblem, _Fields):
     """Count tables, with the three sums averaged over the draws before they are combined."""
 
     __slots__ = ()
@@ -294,7 +294,7 @@ class Averaged(_CountTables, OfMeans, _Fields):
             scores[k] = combine(self.form, stays + scores[k], own[k], self.mean_truth)
 
 
-class PerDraw(_CountTables, OfEachDraw, _Fields):
+class PerDraw(_CountTables, PerDrawProblem, _Fields):
     """Count tables, with the three sums combined draw by draw."""
 
     __slots__ = ()
@@ -306,7 +306,7 @@ class PerDraw(_CountTables, OfEachDraw, _Fields):
         own: Floats,
         scratch: Scratch,
     ) -> None:
-        """Each draw adds its loss to all slots."""
+        """Add each draw's loss to all slots."""
         scores = scratch.scores
         width = (state.k[0] + LANES) // LANES * LANES
         leaving(self, state, item, scratch.lost)
@@ -355,7 +355,7 @@ def _tally(problem: Any, state: MemberState, row: int, item: int, change: int) -
 
 
 class _Lists:
-    """What both classes share: joint sums that follow from lists of members."""
+    """Methods shared by both classes: joint sums from lists of members."""
 
     __slots__ = ()
 
@@ -390,7 +390,7 @@ class _Lists:
             state.mean_joint[0] -= self.weights[m] * step
 
     def close(self: Any, state: MemberState, slot: int, last: int) -> None:
-        """Nothing is kept by slot."""
+        """Do nothing: no table is indexed by slot."""
 
     def swap_gain(self: Any, state: MemberState, i: int, j: int, m: int) -> float:
         """What a draw's joint sum gains if two items of different slots change places."""
@@ -441,13 +441,13 @@ class _ListFields(NamedTuple):
     first: Ints  # (n_rows + 1,): where each row's members begin
 
 
-class AveragedLists(_Lists, OfMeans, _ListFields):
+class AveragedLists(_Lists, AveragedSumsProblem, _ListFields):
     """Lists of members, with the three sums averaged over the draws before they are combined."""
 
     __slots__ = ()
 
     def score(self, state: MemberState, item: int, own: Floats, scratch: Scratch) -> None:
-        """Companions are counted by slot, draw by draw, and their gains summed up."""
+        """Count companions by slot in each draw, and add up the gains."""
         scores = scratch.scores
         home = state.slot_of[item]
         alone = 0.0
@@ -472,7 +472,7 @@ class AveragedLists(_Lists, OfMeans, _ListFields):
             scores[k] = combine(self.form, stays + scores[k], own[k], self.mean_truth)
 
 
-class PerDrawLists(_Lists, OfEachDraw, _ListFields):
+class PerDrawLists(_Lists, PerDrawProblem, _ListFields):
     """Lists of members, with the three sums combined draw by draw."""
 
     __slots__ = ()

@@ -78,7 +78,7 @@ def walk_tree(left: Ints, right: Ints, size: Ints) -> Walk:
 def merge_gains(
     walk: Walk, labels: Int32s, terms: Floats, heavy: Int32s, light: Int32s, gains: Floats
 ) -> None:
-    """What each merge adds to one draw's joint sum.
+    """Compute the gain of each merge in one draw's joint sum.
 
     ``labels`` are the draw's, by position; ``heavy`` and ``light`` are
     counters, zero before and after.

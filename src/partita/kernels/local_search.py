@@ -91,7 +91,7 @@ _NO_ITEMS, _NO_SLOTS = np.empty(0, np.int64), np.empty(0, np.int32)
 def _arrange(
     problem: Problem, state: State, items: Ints, slots: Int32s, filling: bool, closing: bool
 ) -> float:
-    """All that is done to a state at once, and its loss: one kernel, because each takes long."""
+    """Fill, reassign and compact a state; return its loss: one compilation, not four."""
     if filling:
         highest = 0
         for i in range(state.slot_of.size):
@@ -431,7 +431,7 @@ def fill_gains(
 
 @part_of_kernel
 def _add_eight(rows: Int32s, gains: Floats, i: int, out: Floats) -> None:
-    """As ``add_steps`` for eight slots: named sums stay in one vector register over all draws."""
+    """Variant of ``add_steps`` for eight slots, whose named sums stay in vector registers."""
     a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
     for d in range(rows.shape[0]):
         t = np.uint64(rows[d, i])

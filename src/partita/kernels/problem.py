@@ -1,4 +1,4 @@
-"""What a search minimises, its state, and its arithmetic on the similarity matrix.
+"""Problem and state of a search, and its arithmetic on the similarity matrix.
 
 A local search keeps count tables of the estimate against all draws
 (``counts.py``) or, for losses that need no more, with sums of the similarity
@@ -10,8 +10,8 @@ class it is given.
 The estimate's clusters are "slots". Slots 0 … k − 1 are used and slot k is
 always empty, so that opening a new cluster is a move like any other.
 
-Of ``OfMeans`` the means over draws, once: exact for losses that are linear in
-the sums, and the definition of PEAR. Of ``OfEachDraw`` those of each draw.
+Of ``AveragedSumsProblem`` the means over draws, once: exact for losses that are linear in
+the sums, and the definition of PEAR. Of ``PerDrawProblem`` those of each draw.
 
 ``within[k, i]`` is Σ p_ij over the members j of slot k (p_ii included while i
 is a member). ``Pairs`` adds these sums up, as Binder's loss and PEAR do;
@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from partita.kernels._jit import array_kernel, fast_kernel, part_of_kernel, supplied_by_type
+from partita.kernels._jit import array_kernel, dispatch_on_type, fast_kernel, part_of_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.contingency import Form, combine
 
@@ -38,13 +38,13 @@ ROUNDING = 64 * 2.0**-52
 """Relative error of running sums: improvements that it explains would let a search cycle."""
 
 Problem = Any
-"""What a search minimises: a value of a class in ``counts.py``, or ``Pairs``.
+"""Search problem: an instance of a class in ``counts.py``, or ``Pairs``.
 
 All have ``form`` (the loss's), ``terms`` and ``steps`` (n_items + 1,): f(x) and f(x + 1) − f(x).
 """
 
 State = Any
-"""Where a search stands, a partition and everything that a move changes.
+"""State of a search: a partition and all sums that a move changes.
 
 All have ``slot_of`` (n_items,), −1 while an item is taken out, ``sizes``
 (capacity,) of the slots, and ``k`` (1,), how many slots are in use.
@@ -65,43 +65,43 @@ class Scratch(NamedTuple):
     slack: Floats  # (1,): improvements below this are rounding
 
 
-@supplied_by_type
+@dispatch_on_type
 def fill(problem: Problem, state: State) -> None:
     """All tables, from the slots; they are zero before."""
     problem.fill(state)
 
 
-@supplied_by_type
+@dispatch_on_type
 def join(problem: Problem, state: State, item: int, slot: int | np.int64) -> None:
     """Tables after an item that was in no slot has joined one."""
     problem.join(state, item, slot)
 
 
-@supplied_by_type
+@dispatch_on_type
 def leave(problem: Problem, state: State, item: int, slot: int | np.int64) -> None:
     """Tables after an item has left its slot."""
     problem.leave(state, item, slot)
 
 
-@supplied_by_type
+@dispatch_on_type
 def close(problem: Problem, state: State, slot: int | np.int64, last: int) -> None:
     """Tables after the last slot was moved into an empty one."""
     problem.close(state, slot, last)
 
 
-@supplied_by_type
+@dispatch_on_type
 def loss_of(problem: Problem, state: State, own: float) -> float:
     """Expected loss from the running sums and the estimate's own sum Σ f(n_e)."""
     return problem.loss_of(state, own)  # type: ignore[no-any-return]
 
 
-@supplied_by_type
+@dispatch_on_type
 def nudged(problem: Problem, state: State, own: float) -> float:
-    """What ``NUDGE`` of the joint sum, and of the two others, does to the expected loss."""
+    """Change of the expected loss by a relative change ``NUDGE`` of its sums."""
     return problem.nudged(state, own)  # type: ignore[no-any-return]
 
 
-@supplied_by_type
+@dispatch_on_type
 def score(problem: Problem, state: State, item: int, own: Floats, scratch: Scratch) -> None:
     """Expected loss if the item moved to each slot; its own slot is scored by the caller.
 
@@ -110,13 +110,13 @@ def score(problem: Problem, state: State, item: int, own: Floats, scratch: Scrat
     problem.score(state, item, own, scratch)
 
 
-@supplied_by_type
+@dispatch_on_type
 def swap_gain(problem: Problem, state: State, i: int, j: int, m: int) -> float:
     """What a draw's joint sum gains if two items of different slots change places."""
     return problem.swap_gain(state, i, j, m)  # type: ignore[no-any-return]
 
 
-@supplied_by_type
+@dispatch_on_type
 def score_merges(
     problem: Problem, state: State, own: Floats, filled: Ints, change: Floats, scores: Floats
 ) -> None:
@@ -127,7 +127,7 @@ def score_merges(
     problem.score_merges(state, own, filled, change, scores)
 
 
-@supplied_by_type
+@dispatch_on_type
 def add_merge_gains(
     problem: Problem, state: State, row: int, weight: float, filled: Ints, change: Floats
 ) -> None:
@@ -140,7 +140,7 @@ def add_merge_gains(
 
 @part_of_kernel
 def nudge(form: Form, joint: float, own: float, truth: float) -> float:
-    """What ``NUDGE`` of the joint sum, and of the two others, does to a loss."""
+    """Change of a loss by a relative change ``NUDGE`` of its sums."""
     loss = combine(form, joint, own, truth)
     apart = combine(form, joint * (1.0 - NUDGE), own, truth)
     around = combine(form, joint, own * (1.0 + NUDGE), truth * (1.0 + NUDGE))
@@ -161,7 +161,7 @@ def exchange(problem: Problem, state: State, i: int, j: int) -> None:
     state.slot_of[j] = a
 
 
-class OfMeans:
+class AveragedSumsProblem:
     """The three sums are averaged over the draws before they are combined."""
 
     __slots__ = ()
@@ -192,7 +192,7 @@ class OfMeans:
                 scores[i, j] = combine(self.form, joint, own[i, j], self.mean_truth)
 
 
-class OfEachDraw:
+class PerDrawProblem:
     """The three sums are combined draw by draw."""
 
     __slots__ = ()
@@ -245,20 +245,20 @@ class PairState(NamedTuple):
     joint: Floats  # (1,): the joint sum over the items that are in a slot
 
 
-@supplied_by_type
+@dispatch_on_type
 def inner(problem: Any, within: float) -> float:
-    """What an item's sum of similarities adds to the joint sum."""
+    """Contribution of an item's sum of similarities to the joint sum."""
     return problem.inner(within)  # type: ignore[no-any-return]
 
 
-@supplied_by_type
+@dispatch_on_type
 def added(problem: Any, here: float, there: float) -> float:
-    """What the joint sum gains if an item's sum grows from ``here`` by ``there``."""
+    """Gain of the joint sum if an item's sum grows from ``here`` by ``there``."""
     return problem.added(here, there)  # type: ignore[no-any-return]
 
 
 class _PairSums:
-    """What both classes share: how the sums are kept."""
+    """Methods shared by both classes: updates of the sums."""
 
     __slots__ = ()
 
@@ -315,7 +315,7 @@ class _PairSums:
         _change: Floats,
         scores: Floats,
     ) -> None:
-        """What each merge adds to the joint sum, then combined."""
+        """Combine the joint sum after each merge."""
         k_used = state.k[0]
         for i in range(state.slot_of.size):
             a = state.slot_of[i]

@@ -1,4 +1,4 @@
-"""What draws say about each item and cluster of an estimate, and shapes of partitions.
+"""Uncertainty of each item and cluster of an estimate, and shapes of partitions.
 
 Clusters of a draw are matched one to one to those of a reference by the largest total overlap.
 Their table of overlaps has at most as many cells as there are items, so it is kept as rows of
@@ -384,7 +384,7 @@ def add_row(
     information: Floats,
     alone: Floats,
 ) -> None:
-    """Add what a row says about some items.
+    """Accumulate one row's statistics of some items.
 
     One sum after the other, by unsigned labels: four times as fast as all sums of an item at
     once, with the test for negative numbers that a signed index has.
@@ -439,7 +439,7 @@ def add_comparison(
     shared: Int32s,
     sums: list[Floats],
 ) -> None:
-    """Add what each row says about an estimate to ``new_comparison``.
+    """Accumulate each row's statistics of an estimate in ``new_comparison``.
 
     ``estimate`` and ``rows`` have the labels of the items whose sums are asked for, ``sizes``,
     ``match`` (K where a cluster is matched to none) and ``shared`` are those of all items.

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Home(NamedTuple):
-    """Where a loss lives, and what help says of it."""
+    """Module of a loss and its description in help."""
 
     module: str
     """Its file in this folder."""

@@ -16,7 +16,7 @@ from partita.draws import Draws
 from partita.errors import NotSupportedError
 from partita.kernels.arrays import Floats
 from partita.labels import Labels
-from partita.scan import Block, concatenated, map_blocks
+from partita.scan import Block, concatenate_arrays, map_blocks
 
 Rows = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -27,7 +27,7 @@ SOME_BITS = 1.0
 Term = Literal["entropy", "pairs"]
 
 _MEASURES = {"form", "term", "terms", "distances", "expected", "expected_from_similarity"}
-"""What says how a loss measures."""
+"""Attributes that define how a loss measures."""
 
 _CLAIMS = frozenset(
     {
@@ -43,7 +43,7 @@ _CLAIMS = frozenset(
         "has_price",
     }
 )
-"""What is true of a loss because of how it measures."""
+"""Properties that follow from how a loss measures."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,14 +141,14 @@ class Loss(ABC):
         """A function of an estimate, rows of canonical labels and their numbers of clusters."""
         if self.form(n_items) is None:
             return self._one_by_one
-        return self._by_sums(n_items)
+        return self._against_by_sums(n_items)
 
     def _one_by_one(self, estimate: Labels, rows: Rows, counts: Counts) -> Floats:
         del counts
         return self.distances(estimate, Draws(rows), n_jobs=1)
 
-    def _by_sums(self, n_items: int) -> Callable[[Labels, Rows, Counts], Floats]:
-        """The same by the three sums, for a class that measures in another way as its parent does.
+    def _against_by_sums(self, n_items: int) -> Callable[[Labels, Rows, Counts], Floats]:
+        """Measure by the three sums, for a subclass that overrides its parent's measure.
 
         So ``super().distances`` means what it says.
         """
@@ -168,7 +168,7 @@ class Loss(ABC):
     def distances(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> Floats:
         """Loss of one estimate against each draw, shape (n_draws,)."""
         measured = partial(_measured, loss=self, estimate=estimate)
-        (found,) = concatenated(map_blocks(measured, draws, n_jobs=n_jobs))
+        (found,) = concatenate_arrays(map_blocks(measured, draws, n_jobs=n_jobs))
         return found
 
     def expected(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> float:
@@ -178,11 +178,11 @@ class Loss(ABC):
     def expected_from_similarity(self, estimate: Labels, similarity: Floats) -> float:
         """Posterior expected loss from the similarity matrix alone, where that suffices."""
         del estimate, similarity
-        from partita.losses.evaluate import named
+        from partita.losses.evaluate import loss_names
 
         raise NotSupportedError(
             f"the expected {self.title} cannot be computed from a similarity matrix; it needs the "
-            f"draws. Losses that can: {named(lambda known: known.uses_similarity)}.",
+            f"draws. Losses that can: {loss_names(lambda known: known.uses_similarity)}.",
             argument="loss",
         )
 
@@ -272,7 +272,7 @@ class Loss(ABC):
 
 def _measured(block: Block, *, loss: Loss, estimate: Labels) -> tuple[Floats]:
     """The pass behind ``distances``."""
-    return (loss._by_sums(estimate.size)(estimate, block.rows, block.n_clusters),)
+    return (loss._against_by_sums(estimate.size)(estimate, block.rows, block.n_clusters),)
 
 
 def pairs_within(estimate: Labels, similarity: Floats) -> Floats:
@@ -312,7 +312,7 @@ class WithPrice(Loss):
     meaning: ClassVar[str] = (
         "a = 1 prices splitting and merging equally, a > 1 makes splitting a true cluster dearer"
     )
-    """What the price does, for errors."""
+    """Meaning of the price, for error messages."""
 
     a: float = 1.0
 

@@ -667,7 +667,7 @@ class FARO(WithPrice):
         del n_items
         return _transfers
 
-    _by_sums = against
+    _against_by_sums = against
 
 
 def _transfers(estimate: Labels, rows: Rows, counts: Counts) -> Floats:

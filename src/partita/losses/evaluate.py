@@ -22,7 +22,7 @@ from partita.kernels.arrays import Floats
 from partita.labels import LabelsLike, as_label_rows, as_labels
 from partita.losses import LOSSES, WITH_ARGUMENTS
 from partita.losses.base import Loss
-from partita.losses.user import verified
+from partita.losses.user import verify_loss
 from partita.scan import Block, gather, map_parts
 
 EARLIER = {
@@ -43,7 +43,7 @@ def class_of(name: str) -> type[Loss]:
     return found
 
 
-def named(fact: Callable[[Loss], bool]) -> str:
+def loss_names(fact: Callable[[Loss], bool]) -> str:
     """The names of losses of which something is true, for a sentence."""
     return ", ".join(repr(name) for name in LOSSES if fact(class_of(name)()))
 
@@ -63,7 +63,7 @@ def as_loss(loss: str | Loss) -> Loss:
         if type(loss).__module__.startswith("partita.losses."):
             return loss
         with about("loss"):
-            return verified(loss)
+            return verify_loss(loss)
     made = _by_name(loss) if isinstance(loss, str) else None
     if made is not None:
         return made
@@ -100,7 +100,7 @@ def metric_for(loss: str | Loss | None, draws: AnyDraws, why: str) -> Loss:
     if not measure.is_metric:
         raise NotSupportedError(
             f"{measure!r} is not a metric, and {why}. Losses that are: "
-            f"{named(lambda known: known.is_metric)} (with a = 1).",
+            f"{loss_names(lambda known: known.is_metric)} (with a = 1).",
             argument="loss",
         )
     return measure

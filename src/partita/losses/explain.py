@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Page, Result
-from partita._text import counted, in_list, share
 from partita._validate import integer, strings
+from partita._wording import counted, in_list, share
 from partita.kernels.arrays import Floats, Ints
 from partita.labels import (
     Labels,
@@ -198,18 +198,18 @@ def explain(
     first = by_size(as_labels(a, argument="a"))
     second = by_size(as_labels(b, n_items=first.size, argument="b"))
     names = None if item_names is None else strings(item_names, "item_names")
-    return explained(first, second, measure, names)
+    return explain_canonical(first, second, measure, names)
 
 
-def explained(
+def explain_canonical(
     first: Labels, second: Labels, measure: Loss, names: tuple[str, ...] | None
 ) -> Explanation:
-    """The same for labels by size that partita made itself."""
+    """Explain canonical labels numbered by size, without validation."""
     against = measure.against(first.size)
     distance = float(against(first, second[None, :], np.array([int(second.max()) + 1]))[0])
-    mate = _matched(first, second)
+    mate = _match_clusters(first, second)
     blocks = list(_blocks(first, second, mate))
-    left = _undone(first, second, mate, blocks, against, distance)
+    left = _shares_of_distance(first, second, mate, blocks, against, distance)
     found = [
         (*_change(first, second, mate, block), float(share))
         for block, share in zip(blocks, left, strict=True)
@@ -219,7 +219,7 @@ def explained(
     return Explanation(tuple(changes), distance, measure, first, names)
 
 
-def _matched(a: Labels, b: Labels) -> Ints:
+def _match_clusters(a: Labels, b: Labels) -> Ints:
     """The cluster of b that keeps most of each cluster of a, one to one; −1 for none."""
     from partita.kernels.uncertainty import match_rows
 
@@ -240,7 +240,7 @@ def _blocks(a: Labels, b: Labels, mate: Ints) -> Iterator[Ints]:
     return (block for block in np.split(gone[order], edges) if block.size)
 
 
-def _undone(
+def _shares_of_distance(
     a: Labels,
     b: Labels,
     mate: Ints,

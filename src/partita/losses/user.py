@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from partita._tolerance import CLAIM, SUM
-from partita._validate import boolean, called_rightly, choice, positive, text, unexpected
+from partita._validate import boolean, choice, positive, text, translate_call_errors, unexpected
 from partita.draws import Draws
 from partita.errors import InvalidInputError, about
 from partita.kernels.arrays import Bools, Floats, Ints
@@ -62,7 +62,9 @@ def _sums(terms: Floats, n_items: int) -> tuple[Floats, Floats]:
     return joint, joint.diagonal().copy()
 
 
-def flaw(loss: Loss, *, metric: bool | None = None, n_items: int = CHECKED_ITEMS) -> str | None:
+def claim_violation(
+    loss: Loss, *, metric: bool | None = None, n_items: int = CHECKED_ITEMS
+) -> str | None:
     """The first false claim of a loss, in words; None if every claim holds.
 
     Losses are finite, not negative, 0 for equal partitions and free of labels;
@@ -73,29 +75,33 @@ def flaw(loss: Loss, *, metric: bool | None = None, n_items: int = CHECKED_ITEMS
     metric = loss.is_metric if metric is None else metric
     rows = _partitions(n_items)
     table = distance_table(loss, n_items)
-    found = _not_a_loss(loss, rows, table) or _twice(loss, rows, table)
-    found = found or _not_linear(loss, rows, table)
+    found = _loss_violation(loss, rows, table) or _twice(loss, rows, table)
+    found = found or _linearity_violation(loss, rows, table)
     if found is None and (metric or loss.is_symmetric):
         found = _first(np.abs(table - table.T) > EXACT, "is not symmetric", rows, table)
     if found is None and metric:
-        found = _not_a_metric(rows, table)
-    found = found or _not_of_pairs(loss, rows, table) or _not_entropies(loss, rows, table)
-    found = found or _not_above(loss, rows, table) or _not_priced(loss, rows, table)
+        found = _metric_violation(rows, table)
+    found = (
+        found
+        or _pair_form_violation(loss, rows, table)
+        or _entropy_form_violation(loss, rows, table)
+    )
+    found = found or _minorant_violation(loss, rows, table) or _price_violation(loss, rows, table)
     return None if found is None else f"{loss!r} {found}"
 
 
-def _not_a_loss(loss: Loss, rows: Labels, table: Floats) -> str | None:
+def _loss_violation(loss: Loss, rows: Labels, table: Floats) -> str | None:
     equal = np.eye(len(rows), dtype=bool)
     return (
         _first(~np.isfinite(table), "is not finite", rows, table)
         or _first(table < -EXACT, "is negative", rows, table)
         or _first(equal & (np.abs(table) > EXACT), "is not 0 for equal partitions", rows, table)
-        or _labels_matter(loss, rows, table)
+        or _invariance_violation(loss, rows, table)
     )
 
 
-def _labels_matter(loss: Loss, rows: Labels, table: Floats) -> str | None:
-    """Only a loss that is measured by evaluation sees labels at all."""
+def _invariance_violation(loss: Loss, rows: Labels, table: Floats) -> str | None:
+    """Check that relabelling changes nothing; only losses measured by evaluation see labels."""
     if loss.form(rows.shape[1]) is not None:
         return None
     truths = Draws(rows)
@@ -103,24 +109,24 @@ def _labels_matter(loss: Loss, rows: Labels, table: Floats) -> str | None:
         for renamed in _renamed(row):
             again = np.asarray(loss.distances(renamed, truths, n_jobs=1))
             for t in np.flatnonzero(np.abs(again - table[e]) > EXACT):
-                return _told_by_name(row, renamed, rows[t], table[e, t], again[t])
+                return _label_dependence(row, renamed, rows[t], table[e, t], again[t])
     return None
 
 
 def _renamed(row: Labels) -> list[Labels]:
-    """The same partition with its labels reversed, and with each label in the place of the next."""
+    """Return the partition with its labels reversed, and with its labels rotated."""
     return [row.max() - row, (row + 1) % (row.max() + 1)]
 
 
-def _told_by_name(row: Labels, renamed: Labels, truth: Labels, one: float, other: float) -> str:
+def _label_dependence(row: Labels, renamed: Labels, truth: Labels, one: float, other: float) -> str:
     return (
         f"depends on the names of labels: {_shown(row)} and {_shown(renamed)} are the same "
         f"partition, but {one:g} and {other:g} from {_shown(truth)}"
     )
 
 
-def _flaw_at_a_glance(loss: Loss) -> str | None:
-    """What is wrong on six items with each partition and itself, and one other."""
+def _violation_on_few_pairs(loss: Loss) -> str | None:
+    """Check six items: each partition with itself and with one other."""
     rows = _partitions(CHECKED_ITEMS)
     for row, other in zip(rows, np.roll(rows, 1, axis=0), strict=True):
         truths = Draws(np.stack([row, other]))
@@ -130,7 +136,7 @@ def _flaw_at_a_glance(loss: Loss) -> str | None:
         for renamed in _renamed(row):
             again = float(loss.distances(renamed, truths, n_jobs=1)[1])
             if abs(again - away) > EXACT:
-                return f"{loss!r} {_told_by_name(row, renamed, other, away, again)}"
+                return f"{loss!r} {_label_dependence(row, renamed, other, away, again)}"
     return None
 
 
@@ -151,7 +157,7 @@ def _twice(loss: Loss, rows: Labels, table: Floats) -> str | None:
     )
 
 
-def _not_linear(loss: Loss, rows: Labels, table: Floats) -> str | None:
+def _linearity_violation(loss: Loss, rows: Labels, table: Floats) -> str | None:
     """The mean loss over all truths must be the form at the means of the sums."""
     n = rows.shape[1]
     if not loss.is_linear or loss.form(n) is None:
@@ -168,7 +174,7 @@ def _not_linear(loss: Loss, rows: Labels, table: Floats) -> str | None:
     return None
 
 
-def _not_of_pairs(loss: Loss, rows: Labels, table: Floats) -> str | None:
+def _pair_form_violation(loss: Loss, rows: Labels, table: Floats) -> str | None:
     """A loss that is linear in pairs, or exact, or computed from similarities, is so."""
     n = rows.shape[1]
     scale = loss.pair_scale(n)
@@ -192,7 +198,7 @@ def _not_of_pairs(loss: Loss, rows: Labels, table: Floats) -> str | None:
     return None
 
 
-def _not_entropies(loss: Loss, rows: Labels, table: Floats) -> str | None:
+def _entropy_form_violation(loss: Loss, rows: Labels, table: Floats) -> str | None:
     """A loss of the two conditional entropies is the variation of information at its price."""
     if not loss.conditional_entropies:
         return None
@@ -201,11 +207,11 @@ def _not_entropies(loss: Loss, rows: Labels, table: Floats) -> str | None:
     return _first(np.abs(table - entropies) > EXACT, what, rows, table)
 
 
-def _not_above(loss: Loss, rows: Labels, table: Floats) -> str | None:
+def _minorant_violation(loss: Loss, rows: Labels, table: Floats) -> str | None:
     """A loss is at least its minorant, and what balls are measured by is a metric."""
     below, ball = loss.minorant(), loss.ball_metric()
     for metric in {below[1] if below else loss, ball or loss} - {loss}:
-        wrong = flaw(metric, metric=True, n_items=rows.shape[1])
+        wrong = claim_violation(metric, metric=True, n_items=rows.shape[1])
         if wrong is not None:
             return f"relies on a metric that is none: {wrong}"
     if ball == loss and not loss.is_metric:
@@ -217,7 +223,7 @@ def _not_above(loss: Loss, rows: Labels, table: Floats) -> str | None:
     return _first(table < least - EXACT, f"is not at least {factor:g} × {metric!r}", rows, table)
 
 
-def _not_priced(loss: Loss, rows: Labels, table: Floats) -> str | None:
+def _price_violation(loss: Loss, rows: Labels, table: Floats) -> str | None:
     """A loss with a price a is a mixture of itself at two other prices."""
     if not loss.has_price:
         return None
@@ -227,7 +233,7 @@ def _not_priced(loss: Loss, rows: Labels, table: Floats) -> str | None:
     return _first(np.abs(table - mixed) > EXACT, "is not a mixture of its prices", rows, table)
 
 
-def _not_a_metric(rows: Labels, table: Floats) -> str | None:
+def _metric_violation(rows: Labels, table: Floats) -> str | None:
     apart = ~np.eye(len(rows), dtype=bool)
     found = _first(apart & (table <= EXACT), "is 0 for different partitions", rows, table)
     if found is not None:
@@ -261,7 +267,9 @@ def refuse_false_claims(
     loss: Loss, *, metric: bool | None = None, n_items: int = CHECKED_ITEMS
 ) -> None:
     """Raise where a loss is not what it claims to be."""
-    _refuse(flaw(loss, metric=metric, n_items=n_items), f"all partitions of {n_items} items")
+    _refuse(
+        claim_violation(loss, metric=metric, n_items=n_items), f"all partitions of {n_items} items"
+    )
 
 
 def _refuse(found: str | None, where: str) -> None:
@@ -271,7 +279,7 @@ def _refuse(found: str | None, where: str) -> None:
         )
 
 
-def verified(loss: Loss) -> Loss:
+def verify_loss(loss: Loss) -> Loss:
     """A loss that a user has written, once its claims have been checked."""
     try:
         hash(loss)
@@ -289,7 +297,7 @@ def _verify(loss: Loss) -> None:
     slow = loss.form(FEW_ITEMS) is None and not (loss.is_metric or loss.is_symmetric)
     refuse_false_claims(loss, n_items=FEW_ITEMS if slow else CHECKED_ITEMS)
     if slow:
-        _refuse(_flaw_at_a_glance(loss), "the partitions of six items")
+        _refuse(_violation_on_few_pairs(loss), "the partitions of six items")
 
 
 _TRIED = 1 << 30
@@ -376,7 +384,9 @@ class Additive(PricedLoss):
 
     def scale(self, n_items: int) -> float:
         """The divisor for a number of items."""
-        with called_rightly(self.divisor, "scale", "a positive number for each number of items"):
+        with translate_call_errors(
+            self.divisor, "scale", "a positive number for each number of items"
+        ):
             value = float(self.divisor(n_items) if callable(self.divisor) else self.divisor)
         if not 0.0 < value < np.inf:
             raise InvalidInputError(
@@ -412,7 +422,7 @@ def _table(f: Callable[[int], float] | tuple[float, ...], n_items: int) -> tuple
             f"{n_items + 1} values.",
             argument="terms",
         )
-    with called_rightly(f, "terms", "a number for each count from 0 on"):
+    with translate_call_errors(f, "terms", "a number for each count from 0 on"):
         values = tuple(float(f(x) if callable(f) else f[x]) for x in range(n_items + 1))
     if values[0] != 0.0 or not np.isfinite(values).all():
         raise InvalidInputError(
@@ -515,10 +525,10 @@ class FunctionLoss(Loss):
 @lru_cache(maxsize=64)
 def _compiled(function: Callable[[float, float, float, int], float]) -> Any:
     """The same compiled function each time, so that kernels compile for it once."""
-    from partita.kernels.contingency import compiled
+    from partita.kernels.contingency import compile_function
 
-    made = compiled(function)
-    with called_rightly(function, "function", f"one that Numba can compile, {THREE_SUMS}"):
+    made = compile_function(function)
+    with translate_call_errors(function, "function", f"one that Numba can compile, {THREE_SUMS}"):
         float(made(4.0, 4.0, 4.0, 2))
     return made
 
@@ -583,7 +593,10 @@ def loss(
             raise unexpected(function, "function", f"a function {THREE_SUMS}")
         symmetry = metric or symmetric
         made = FunctionLoss(name, function, term=term, metric=metric, symmetric=symmetry)
-        with about("function"), called_rightly(function, "function", f"a function {THREE_SUMS}"):
+        with (
+            about("function"),
+            translate_call_errors(function, "function", f"a function {THREE_SUMS}"),
+        ):
             refuse_false_claims(made)
         return made
 
@@ -641,8 +654,8 @@ class CallableLoss(Loss):
             raise unexpected(self.function, "function", "a function of two label vectors")
         boolean(self.metric, "metric")
         boolean(self.symmetric, "symmetric")
-        with about("function"), called_rightly(self.function, "function", TWO_PARTITIONS):
-            verified(self)
+        with about("function"), translate_call_errors(self.function, "function", TWO_PARTITIONS):
+            verify_loss(self)
 
     def distances(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> Floats:
         """One call for each draw; a user's function is called by one thread at a time."""

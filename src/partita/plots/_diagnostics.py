@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._text import counted, rhat_in_words
 from partita._validate import Rng, integer, strings, unexpected
+from partita._wording import counted, rhat_in_words
 from partita.diagnostics.agreement import functionals
 from partita.diagnostics.diagnose import diagnose_values, title_of, trace_functionals
 from partita.errors import NotSupportedError, UnknownNameError
@@ -308,7 +308,7 @@ def replicates(
     >>> len(axes[0].lines)
     11
     """
-    made = style.of_kind(fit, Fit, style.FIT, "fit").replicate(n, rng=rng)
+    made = style.require_kind(fit, Fit, style.FIT, "fit").replicate(n, rng=rng)
     numbers = [c for c in range(fit.values.shape[1]) if _kind(fit, c) not in _DISCRETE]
     plane = numbers if fit.values.shape[1] == 2 == len(numbers) else []
     panels = fit.values.shape[1] + len(plane)

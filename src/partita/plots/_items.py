@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._text import counted, in_unit, percent, with_unit, words
 from partita._validate import integer
+from partita._wording import counted, in_unit, percent, with_unit, words
 from partita.credible.ball import Ball, FeatureBall
 from partita.credible.core import CredibleCore, holding
 from partita.credible.profiles import Profiles
@@ -97,7 +97,7 @@ def items(source: Summary | ItemUncertainty, *, n: int = 25, ax: Axes | None = N
     """
     expected = "a Summary or the result of partita.item_uncertainty(draws, estimate)."
     table = source.items if isinstance(source, Summary) else source
-    style.of_kind(table, ItemUncertainty, expected)
+    style.require_kind(table, ItemUncertainty, expected)
     found = prepare_items(table, integer(n, "n", least=1))
     count, total = found.items.size, table.labels.size
     axes = style.one_axes(ax, width=6.4, height=max(2.2, 0.9 + 0.17 * count))
@@ -158,7 +158,7 @@ def profiles(
     ['0: mean', '0: sd']
     """
     given = source.profiles if isinstance(source, Summary) else source
-    table = style.of_kind(given, Profiles, "Profiles or a Summary made with data.")
+    table = style.require_kind(given, Profiles, "Profiles or a Summary made with data.")
     shown = panels_of(table, _MOST_PANELS)
     panels = style.many_axes(axes, len(shown), columns=3, width=2.9, height=2.0)
     for ax, ((column, parameter), rows) in zip(panels, shown.items(), strict=True):
@@ -230,7 +230,7 @@ def core(
     """
     given = source.core if isinstance(source, Summary) else source
     few = "a Summary of draws few enough for a quick one. partita.credible_core(draws) makes one."
-    found = style.of_kind(given, CredibleCore, f"a CredibleCore, or {few}")
+    found = style.require_kind(given, CredibleCore, f"a CredibleCore, or {few}")
     observed = style.observations_of(source, data, None, found.draws.n_items)
     count = 1 if observed is None else 2
     panels = style.many_axes(axes, count, columns=2, width=4.6, height=3.4)
@@ -339,7 +339,7 @@ def memberships(source: FeatureSummary | FeatureItemUncertainty, *, ax: Axes | N
     """
     table = source.items if isinstance(source, FeatureSummary) else source
     expected = "a FeatureSummary or what item_uncertainty(feature_draws, estimate) returns."
-    style.of_kind(table, FeatureItemUncertainty, expected)
+    style.require_kind(table, FeatureItemUncertainty, expected)
     n_items, k = table.allocation.shape
     order = item_order(table.allocation, table.membership)
     cells = np.column_stack([table.membership, np.full(n_items, np.nan), table.none])[order]
@@ -450,7 +450,7 @@ def feature_ball(source: FeatureSummary | FeatureBall, *, axes: Any = None) -> N
     """
     found = source.ball if isinstance(source, FeatureSummary) else source
     expected = "a FeatureSummary or the credible ball of feature draws."
-    ball = style.of_kind(found, FeatureBall, expected)
+    ball = style.require_kind(found, FeatureBall, expected)
     shown = prepare_bounds(ball)
     order = item_order(ball.center)
     height = 0.9 + 0.11 * min(order.size, 120)
@@ -734,7 +734,9 @@ def overview(
     >>> len(panels)
     4
     """
-    style.of_kind(summary, Summary, "a Summary. partita.summarize(draws) makes one.", "summary")
+    style.require_kind(
+        summary, Summary, "a Summary. partita.summarize(draws) makes one.", "summary"
+    )
     panels = style.many_axes(axes, 4, columns=2, width=5.2, height=4.2)
     if summary.data is not None:
         estimate(summary, fit=fit, n_jobs=n_jobs, ax=panels[0])

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partita._text import brief, counted, in_unit, percent
 from partita._validate import boolean, refuse_views, shown, unexpected
+from partita._wording import brief, counted, in_unit, percent
 from partita.credible.ball import CredibleBall
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.kernels.arrays import Floats, Ints
@@ -177,7 +177,7 @@ def prepare_curve(
     """The density given, else the posterior predictive one of the fit, else a kernel estimate."""
     x = view.points[:, 0]
     if density is not None:
-        grid, values = _given(density)
+        grid, values = _user_density(density)
         return Curve(grid, values, np.interp(x, grid, values), "density")
     low, high = float(x.min()), float(x.max())
     room = 0.15 * (high - low) or 1.0
@@ -262,7 +262,7 @@ def _from_fit(labels: Labels, view: View, fit: Fit) -> ClusterShapes | None:
     return ClusterShapes(means, covariances, "posterior")
 
 
-def _given(density: tuple[Any, Any]) -> tuple[Floats, Floats]:
+def _user_density(density: tuple[Any, Any]) -> tuple[Floats, Floats]:
     try:
         refuse_views(density, "density")
         grid, values = (np.asarray(part, np.float64).reshape(-1) for part in density)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._text import counted, percent, with_unit, words
 from partita._tolerance import DISTANCE
 from partita._validate import integer
+from partita._wording import counted, percent, with_unit, words
 from partita.credible.ball import Ball, CredibleBall, tie_tolerance
 from partita.draws import AnyDraws, Draws, Point
 from partita.errors import InvalidInputError
@@ -204,7 +204,7 @@ def prepare_map(
 ) -> PosteriorMap:
     """Choose draws, measure them against landmarks, and place everything."""
     draws = ball.draws
-    chosen = _spaced(draws, most_draws)
+    chosen = _evenly_spaced_draws(draws, most_draws)
     all_of_them = chosen.size == draws.n_draws
     sample = (draws if all_of_them else draws._with(weights=None)).part(chosen)
     number, weights = sample.unique_index()
@@ -258,7 +258,7 @@ def _by_name(
         return {}
     if isinstance(marks, Mapping):
         return marks
-    style.of_kind(
+    style.require_kind(
         marks, PointSet, "a mapping of names to labels, Modes or Representatives.", "marks"
     )
     what = "mode" if isinstance(marks, PersistentPeaks) else "representative"
@@ -266,7 +266,7 @@ def _by_name(
     return {f"{what} {r} ({percent(round(w, 3))})": row for r, (w, row) in enumerate(masses)}
 
 
-def _spaced(draws: AnyDraws, most: int) -> Ints:
+def _evenly_spaced_draws(draws: AnyDraws, most: int) -> Ints:
     """All draws, or at most a given number, evenly spaced in their mass."""
     if draws.n_draws <= most:
         return np.arange(draws.n_draws)
@@ -512,7 +512,7 @@ def _draw_key(axes: Axes, colours: LatticeColours, ball: CredibleBall | None) ->
     title = "distance from\nthe estimate"
     if ball is not None:
         title += f",\n{percent(ball.prob)} ball"
-    style.key_beside(axes, handles, title)
+    style.legend_beside(axes, handles, title)
 
 
 def _short(row: Labels) -> str:

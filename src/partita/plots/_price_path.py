@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._text import counted, with_unit, words
+from partita._wording import counted, with_unit, words
 from partita.kernels.arrays import Int32s
 from partita.labels import Labels, LabelsLike, as_labels
 from partita.plots import _style as style
-from partita.representative.modes import STANDS_OUT, Modes
+from partita.representative.modes import MIN_PERSISTENCE, Modes
 from partita.samplers.sensitivity import PriorSensitivity
 from partita.search.clusters_curve import STANDARD_ERRORS, ClustersCurve
 from partita.search.compare_losses import EstimatesByLoss
@@ -145,7 +145,7 @@ def price_path(
     >>> ax.get_title(loc="left")
     'How many clusters? 2, for prices from 0.67 to 1.54'
     """
-    style.of_kind(source, PricePath, "a PricePath. partita.price_path(draws) makes one.")
+    style.require_kind(source, PricePath, "a PricePath. partita.price_path(draws) makes one.")
     columns, ribbons = prepare_price_path(source)
     axes = style.one_axes(ax, width=7.2, height=4.2)
     _draw_bands(axes, columns, ribbons)
@@ -264,7 +264,7 @@ def prior_sensitivity(source: PriorSensitivity, *, ax: Axes | None = None) -> Ax
     >>> ax.get_title(loc="left")
     'Would another prior say the same? Under 1 of 1'
     """
-    style.of_kind(
+    style.require_kind(
         source, PriorSensitivity, "a PriorSensitivity. partita.prior_sensitivity makes one."
     )
     n, n_items = len(source), source.labels.shape[1]
@@ -320,7 +320,7 @@ def clusters_curve(source: ClustersCurve, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_title(loc="left")
     '2 to 3 clusters are within two standard errors of the best'
     """
-    style.of_kind(
+    style.require_kind(
         source, ClustersCurve, "a ClustersCurve. partita.clusters_curve(draws) makes one."
     )
     axes = style.one_axes(ax, width=5.6, height=3.4)
@@ -372,7 +372,7 @@ def persistence(source: Modes, *, ax: Axes | None = None) -> Axes:
     >>> pt.plots.persistence(found).get_xlabel()
     'rate'
     """
-    style.of_kind(source, Modes, "Modes. partita.modes(draws) makes them.")
+    style.require_kind(source, Modes, "Modes. partita.modes(draws) makes them.")
     axes = style.one_axes(ax, width=5.0, height=3.4)
     shift = 0.02 * np.log(source.rates[-1] / source.rates[0])
     for rate, peaks, modes in zip(source.rates, source.peaks, source.stands_out, strict=True):
@@ -392,7 +392,7 @@ def persistence(source: Modes, *, ax: Axes | None = None) -> Axes:
     axes.legend(
         shown.values(), shown.keys(), fontsize=style.SMALL, frameon=False, loc="lower right"
     )
-    axes.axhline(STANDS_OUT, color=style.GREY, linewidth=0.8, linestyle=(0, (1, 2)))
+    axes.axhline(MIN_PERSISTENCE, color=style.GREY, linewidth=0.8, linestyle=(0, (1, 2)))
     axes.axvline(source.rate, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
     axes.set_xscale("log")
     axes.set_xticks(source.rates[::2], [f"{r:.2g}" for r in source.rates[::2]])
@@ -428,7 +428,7 @@ def compare_losses(source: EstimatesByLoss, *, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in ax.texts[:2]]
     ['0%', '0%']
     """
-    style.of_kind(source, EstimatesByLoss, "the result of partita.compare_losses.")
+    style.require_kind(source, EstimatesByLoss, "the result of partita.compare_losses.")
     n = len(source.names)
     axes = style.one_axes(ax, width=2.6 + 0.95 * n, height=1.7 + 0.5 * n)
     excess = source.excess

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partita._text import counted, in_unit, with_unit, words
+from partita._wording import counted, in_unit, with_unit, words
 from partita.draws import Draws
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Ints
@@ -17,7 +17,7 @@ from partita.labels import DataLike, Labels
 from partita.plots import _style as style
 from partita.plots._on_data import draw_cross_table, panels_note, scene_of
 from partita.representative.modes import Modes
-from partita.representative.representatives import MATTERS, Representatives
+from partita.representative.representatives import MIN_GAIN, Representatives
 from partita.representative.runs import RunComparison
 from partita.samplers.fit import Fit
 
@@ -72,7 +72,7 @@ def representatives(
     2 clusters
     """
     expected = "Representatives or Modes. partita.representatives(draws) makes them."
-    style.of_kind(source, (Representatives, Modes), expected)
+    style.require_kind(source, (Representatives, Modes), expected)
     n_items = source.labels.shape[1]
     scene = scene_of(source, n_items, data, fit, dims, density, ellipses, n_jobs)
     indices = style.colour_indices(list(source.labels))
@@ -156,7 +156,7 @@ def representatives_curve(source: Representatives, *, ax: Axes | None = None) ->
     'How many representatives? 2'
     """
     expected = "Representatives. partita.representatives(draws) makes them."
-    curve = style.of_kind(source, Representatives, expected).curve
+    curve = style.require_kind(source, Representatives, expected).curve
     if curve is None:
         raise InvalidInputError(
             "there is no held-out curve: the number of representatives was given. "
@@ -166,7 +166,7 @@ def representatives_curve(source: Representatives, *, ax: Axes | None = None) ->
     axes = style.one_axes(ax, width=4.6, height=3.4)
     own = words(source.draws.kind).draws
     chosen, shown = curve.chosen, [curve.chosen - 1]
-    wanted = curve.held_out[shown[0]] - MATTERS * curve.held_out[0] * (curve.n - chosen)
+    wanted = curve.held_out[shown[0]] - MIN_GAIN * curve.held_out[0] * (curve.n - chosen)
     later = curve.n >= chosen
     axes.plot(curve.n[later], wanted[later], color=style.GREY, linewidth=0.8, linestyle=(0, (4, 3)))
     axes.plot(
@@ -181,7 +181,7 @@ def representatives_curve(source: Representatives, *, ax: Axes | None = None) ->
     axes.legend(fontsize=style.SMALL, frameon=False, loc="upper right")
     style.whole_ticks(axes, "x")
     style.plain(axes)
-    note = f"dashed: each further one takes off {100 * MATTERS:g}% of the distance to one"
+    note = f"dashed: each further one takes off {100 * MIN_GAIN:g}% of the distance to one"
     style.headline(axes, f"How many representatives? {chosen}", note)
     return axes
 
@@ -210,7 +210,7 @@ def by_run(source: RunComparison, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'distance (bits)'
     """
-    style.of_kind(source, RunComparison, "the result of partita.anndata.by_run.")
+    style.require_kind(source, RunComparison, "the result of partita.anndata.by_run.")
     n = len(source.groups)
     axes = style.one_axes(ax, width=6.4, height=1.5 + 0.32 * n)
     places = np.arange(n)
@@ -239,7 +239,7 @@ def by_run(source: RunComparison, *, ax: Axes | None = None) -> Axes:
     axes.axvline(0.0, color=style.GREY, linewidth=0.8)
     axes.set_xlabel(with_unit("distance", source.loss.unit))
     style.plain(axes)
-    style.key_beside(axes, axes.get_legend_handles_labels()[0], "mean distance of the runs")
+    style.legend_beside(axes, axes.get_legend_handles_labels()[0], "mean distance of the runs")
     style.headline(
         axes,
         f"{style.shorten(source.groups[best], 40)} is nearest to the consensus",

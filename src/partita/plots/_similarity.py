@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._text import counted, words
 from partita._validate import integer
+from partita._wording import counted, words
 from partita.draws import Draws
 from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, Labels, LabelsLike
@@ -105,7 +105,7 @@ def prepare_similarity(
     posterior = as_posterior(source, n_jobs)
     draws = posterior.draws
     clusters = np.arange(int(labels.max()) + 1)
-    parts = [_within(draws, np.flatnonzero(labels == k), n_jobs) for k in clusters.tolist()]
+    parts = [_order_within(draws, np.flatnonzero(labels == k), n_jobs) for k in clusters.tolist()]
     order = np.concatenate(parts)
     starts = np.concatenate(([0], np.cumsum([part.size for part in parts])))
     n_items = draws.n_items
@@ -168,7 +168,7 @@ def _few_pairs(block: Block, *, groups: NDArray[np.integer], n_groups: int) -> t
     return (np.asarray((table @ table.T).toarray(), np.float64),)
 
 
-def _within(draws: Draws, members: Positions, n_jobs: int | None) -> Positions:
+def _order_within(draws: Draws, members: Positions, n_jobs: int | None) -> Positions:
     """The items of one cluster, ordered by linkage."""
     if members.size < 3:
         return members

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._imports import require
-from partita._text import clip
 from partita._validate import has, refuse_views
+from partita._wording import clip
 from partita.credible.ball import Ball, CredibleBall
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Bools, Ints
@@ -198,7 +198,7 @@ def library(name: str) -> Any:
     return require(f"matplotlib.{name}", extra="plot", purpose="drawing a figure")
 
 
-def shown_figure(width: float, height: float) -> Figure:
+def new_figure(width: float, height: float) -> Figure:
     """A new figure where the user will look for it: pyplot's current one, or one of its own."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     with_pyplot = "matplotlib.pyplot" in sys.modules or shell is not None
@@ -217,7 +217,7 @@ def one_axes(ax: Axes | None, *, width: float, height: float) -> Axes:
     """The axes given, or those of a new figure."""
     library("figure")  # axes can only exist with matplotlib, but what came may be no axes
     if ax is None:
-        return shown_figure(width, height).subplots()
+        return new_figure(width, height).subplots()
     if not has(ax, "add_artist"):
         raise InvalidInputError(
             f"ax is {type(ax).__name__}; expected matplotlib Axes or None.", argument="ax"
@@ -232,7 +232,7 @@ def many_axes(
     columns = max(1, min(columns, count))
     rows = -(-count // columns)
     if axes is None:
-        figure = shown_figure(width * columns, height * rows)
+        figure = new_figure(width * columns, height * rows)
         made = np.atleast_1d(figure.subplots(rows, columns, **sharing)).reshape(-1)
         for unused in made[count:]:
             unused.remove()
@@ -340,10 +340,10 @@ def cluster_legend(
         title += f",\n{shown.size} largest of {order.size:,}"
     columns = 1 if len(handles) <= 14 else 2
     spacing = {"handletextpad": 0.2, "columnspacing": 0.8, "borderaxespad": 0.2}
-    key_beside(ax, handles, title, ncols=columns, **spacing)
+    legend_beside(ax, handles, title, ncols=columns, **spacing)
 
 
-def key_beside(ax: Axes, handles: list[Any], title: str, **layout: Any) -> None:
+def legend_beside(ax: Axes, handles: list[Any], title: str, **layout: Any) -> None:
     """A legend at the right of the axes."""
     legend = ax.legend(
         handles=handles,
@@ -374,12 +374,12 @@ def posterior_of(source: DrawsLike, n_jobs: int | None = None) -> Posterior:
 
 def ball_of(source: object, argument: str = "source") -> CredibleBall:
     """The credible ball of a summary, or the one given."""
-    return of_kind(_ball_in(source), CredibleBall, _BALL, argument)
+    return require_kind(_ball_in(source), CredibleBall, _BALL, argument)
 
 
 def any_ball_of(source: object) -> Ball:
     """The credible ball of a summary of partitions or of features, or the one given."""
-    return of_kind(_ball_in(source), Ball, _BALL)
+    return require_kind(_ball_in(source), Ball, _BALL)
 
 
 FIT = "the result of partita.sample."
@@ -393,7 +393,7 @@ def _ball_in(source: object) -> object:
     return source.ball if isinstance(source, AnySummary) else source
 
 
-def of_kind(
+def require_kind(
     source: object, kind: type[T] | tuple[type[T], ...], expected: str, argument: str = "source"
 ) -> T:
     """The result, if it is of the kind that a figure shows, and figures can be drawn."""
@@ -431,7 +431,7 @@ def observations_of(
 def fit_for(fit: Fit | None, n_items: int) -> Fit | None:
     """The fit, checked to be about as many items."""
     if fit is not None:
-        _same_items(of_kind(fit, Fit, FIT, "fit"), n_items)
+        _same_items(require_kind(fit, Fit, FIT, "fit"), n_items)
     return fit
 
 

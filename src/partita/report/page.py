@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from partita._files import PathLike, atomic_path
 from partita._imports import require
-from partita._text import counted, percent, with_unit, words
+from partita._wording import counted, percent, with_unit, words
 from partita.plots._items import prepare_distances
 from partita.plots._style import COLOURS, OTHER, SHAPES, shape, similarity_colours
-from partita.report.prepare import (
+from partita.report.content import (
     BOUNDS,
     PROBS,
     Content,
@@ -283,12 +283,16 @@ def write_report(
     """
     # Opened first: a path that cannot be written is refused before the work, not after it.
     with atomic_path(path, overwrite=overwrite) as temporary:
-        page = _of_features(summary) if isinstance(summary, FeatureSummary) else _of(summary)
+        page = (
+            _feature_page(summary)
+            if isinstance(summary, FeatureSummary)
+            else _partition_page(summary)
+        )
         # A name may hold half of a surrogate pair, which UTF-8 has no bytes for.
         temporary.write_text(page, encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
-def _of(summary: Summary) -> str:
+def _partition_page(summary: Summary) -> str:
     """The page on partitions: figures that the reader chooses in, and what they need."""
     content = prepare(summary)
     bokeh = require("bokeh.resources", extra="report", purpose="the report")
@@ -299,8 +303,8 @@ def _of(summary: Summary) -> str:
         pictures(summary),
         library="\n".join(bokeh.Resources(mode="inline", components=["bokeh"]).js_raw),
         scripts="\n".join(asset(f"{name}.js") for name in SCRIPTS),
-        document=_harmless(document),
-        data=_harmless(json.dumps(_data(content, roots, summary), allow_nan=False)),
+        document=_escape_json(document),
+        data=_escape_json(json.dumps(_data(content, roots, summary), allow_nan=False)),
         content=content,
         corners=corner_rows(summary.path),
         path_text=path_text(summary.path, summary.labels),
@@ -313,7 +317,7 @@ def _of(summary: Summary) -> str:
     )
 
 
-def _of_features(summary: FeatureSummary) -> str:
+def _feature_page(summary: FeatureSummary) -> str:
     """The page on feature allocations, without scripts."""
     return _page(summary, "features", feature_pictures(summary))
 
@@ -365,7 +369,7 @@ def _page(
     return page
 
 
-def _harmless(data: str) -> str:
+def _escape_json(data: str) -> str:
     r"""JSON that cannot end the element it stands in, nor begin another.
 
     A browser ends a script at its closing tag, whatever the quotes around it.
@@ -402,13 +406,13 @@ def _data(content: Content, roots: dict[str, str], summary: Summary) -> dict[str
     return {
         "roots": roots,
         "n_items": int(order.size),
-        "numbers": None if content.items is None else _packed(content.items),
+        "numbers": None if content.items is None else _encode_array(content.items),
         "names": content.names,
         "colours": COLOURS,
         "shapes": [SHAPES.index(shape(index)) for index in range(n_colours)],
         "shape_names": SHAPES,
         "partitions": [
-            {"labels": _packed(labels), "colours": colours.tolist(), "sizes": sizes.tolist()}
+            {"labels": _encode_array(labels), "colours": colours.tolist(), "sizes": sizes.tolist()}
             for labels, colours, sizes in zip(shown.labels, shown.colours, shown.sizes, strict=True)
         ],
         "choices": {choice.key: choice._asdict() for choice in shown.choices},
@@ -419,18 +423,22 @@ def _data(content: Content, roots: dict[str, str], summary: Summary) -> dict[str
         ],
         "start": shown.start,
         "cores": [
-            {"percent": f"{100 * core.prob:g}%", "text": core.text, "items": _packed(core.items)}
+            {
+                "percent": f"{100 * core.prob:g}%",
+                "text": core.text,
+                "items": _encode_array(core.items),
+            }
             for core in content.cores
         ],
-        "columns": {name: _packed(values) for name, values in content.columns.items()},
-        "order": _packed(order),
-        "starts": _packed(starts),
+        "columns": {name: _encode_array(values) for name, values in content.columns.items()},
+        "order": _encode_array(order),
+        "starts": _encode_array(starts),
         "steps": HEAT_STEPS,
         "together": [said.together_with, f"mean {said.probability}"],
     }
 
 
-def _packed(values: NDArray[Any]) -> dict[str, str]:
+def _encode_array(values: NDArray[Any]) -> dict[str, str]:
     """An array as base64, whole numbers in the smallest type that holds them."""
     if values.dtype.kind in "iu":
         negative = int(values.min(initial=0)) < 0

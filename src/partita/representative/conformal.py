@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Result, as_html, frozen
-from partita._text import Kind, words
 from partita._tolerance import MASS
 from partita._validate import choice, integer, positive
+from partita._wording import Kind, words
 from partita.diagnostics.agreement import functionals
 from partita.draws import AnyDraws, any_draws, systematic
 from partita.errors import InvalidInputError
@@ -28,7 +28,7 @@ _MIN_DRAWS = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Thinned:
+class ThinnedDraws:
     """Draws thinned to about their effective number.
 
     Attributes
@@ -43,9 +43,9 @@ class Thinned:
     said: str
 
 
-def thinned(
+def thin_to_effective(
     draws: AnyDraws, max_draws: int, *, min_draws: int = 1, each_chain: bool = False
-) -> Thinned:
+) -> ThinnedDraws:
     """About as many draws as the given ones are worth: at most ``max_draws``.
 
     At least ``min_draws`` are kept, where there are as many, whatever they are worth. With
@@ -60,18 +60,18 @@ def thinned(
         size = max(1, min(max_draws, round(draws.n_effective)))
         rows = systematic(draws.weights, size, np.random.default_rng(0))
         said = f"{size:,} of {draws.n_draws:,} weighted {own}, a systematic sample"
-        return Thinned(draws._with(weights=None)._take(rows), said)
+        return ThinnedDraws(draws._with(weights=None)._take(rows), said)
     effective = max(
         effective_draws(draws, each_chain=each_chain), float(min(min_draws, draws.n_draws))
     )
     by_correlation = round(draws.n_draws / effective)
     step = max(1, by_correlation, -(-draws.n_draws // max_draws))
     if step == 1:
-        return Thinned(draws, f"all {draws.n_draws:,} {own}")
+        return ThinnedDraws(draws, f"all {draws.n_draws:,} {own}")
     kept = draws.thin(step)
     reason = "as they are correlated" if step == by_correlation else f"for max_draws={max_draws:,}"
     said = f"every {_ordinal(step)} of {draws.n_draws:,} {own}, {kept.n_draws:,} in all, {reason}"
-    return Thinned(kept, said)
+    return ThinnedDraws(kept, said)
 
 
 def effective_draws(draws: AnyDraws, *, each_chain: bool = False) -> float:
@@ -275,7 +275,7 @@ def _rank(scores: Floats, own: float) -> float:
 RATES = np.array([0.5, 1.0, 2.0, 4.0, 8.0, 16.0])
 """Rates that are tried when none is given, times one over the median distance of two draws."""
 
-QUOTED = 1.0
+DEFAULT_RATE = 1.0
 """Of these, the one whose p-value is quoted."""
 
 MAX_DRAWS = 2_000
@@ -417,32 +417,34 @@ def conformal_set(
     posterior: AnyDraws = any_draws(draws)
     measure = metric_for(loss, posterior, "closeness needs one")
     method = choice(method, "method", ("kernel", "ball"))
-    ready = thinned(posterior, integer(max_draws, "max_draws", least=2))
+    ready = thin_to_effective(posterior, integer(max_draws, "max_draws", least=2))
     if method == "ball":
-        return _around(ready.draws, measure, rate, estimate, ready.said, n_jobs)
+        return _ball_scores(ready.draws, measure, rate, estimate, ready.said, n_jobs)
     if estimate is not None:
         raise InvalidInputError(
             "estimate=... is the centre of a ball; give method='ball' with it.",
             argument="estimate",
         )
-    apart = pairwise_distances(ready.draws, loss=measure, n_jobs=n_jobs)
-    rates, quoted = clean_rates(rate, apart)
-    scores = np.array([np.exp(-r * apart).sum(axis=1) - 1.0 for r in rates])
+    distance_matrix = pairwise_distances(ready.draws, loss=measure, n_jobs=n_jobs)
+    rates, quoted = clean_rates(rate, distance_matrix)
+    scores = np.array([np.exp(-r * distance_matrix).sum(axis=1) - 1.0 for r in rates])
     return ConformalSet(ready.draws, rates, quoted, scores, None, measure, ready.said)
 
 
-def clean_rates(rate: float | None, apart: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+def clean_rates(
+    rate: float | None, distance_matrix: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], int]:
     """The rates to try, and which of them is quoted."""
     if rate is not None:
         return np.array([positive(rate, "rate", "a positive number, such as 0.5")]), 0
-    between = apart[np.triu_indices(len(apart), 1)]
+    between = distance_matrix[np.triu_indices(len(distance_matrix), 1)]
     usual = float(np.median(between)) if between.size else 0.0
     if usual <= 0.0:  # most draws are equal: any rate tells them from the others
         usual = float(between.mean()) if between.any() else 1.0
-    return RATES / usual, int(np.flatnonzero(RATES == QUOTED)[0])
+    return RATES / usual, int(np.flatnonzero(RATES == DEFAULT_RATE)[0])
 
 
-def _around(
+def _ball_scores(
     draws: Any,
     loss: Loss,
     rate: float | None,

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._resources import run, stream
-from partita._text import words
 from partita._tolerance import SUM
+from partita._wording import words
 from partita.draws import AnyDraws, Draws, Point, systematic
 from partita.kernels.arrays import Bools, Floats, Ints
 from partita.kernels.counts import Averaged, PerDraw
@@ -74,7 +74,7 @@ class Pool:
         """Mean distance of the draws to the nearest of some points."""
         return float((self.weights * self.distances(members).min(axis=0)).sum())
 
-    def swapped(self, members: Sequence[int]) -> tuple[Set, float]:
+    def swap_search(self, members: Sequence[int]) -> tuple[Set, float]:
         """Exchange one point for another of the pool while that helps, the best one first.
 
         The value of every exchange follows from each draw's nearest and second
@@ -274,7 +274,9 @@ class Lloyd:
             stale = np.union1d(nearest[changed], before[changed])
             before = nearest
             shares = np.equal.outer(np.arange(len(current)), nearest).astype(np.float64)
-            moved = self._recentred(current, shares, kicks, np.isin(range(len(current)), stale))
+            moved = self._update_centres(
+                current, shares, kicks, np.isin(range(len(current)), stale)
+            )
             if len(set(moved)) < len(moved):
                 break
             new = self.pool.value(moved)
@@ -295,12 +297,12 @@ class Lloyd:
             distances = self.pool.distances(current)
             shares = np.exp((distances.min(axis=0) - distances) / t)
             every = np.ones(len(current), np.bool_)
-            current = self._recentred(current, shares / shares.sum(axis=0), 0, every)
+            current = self._update_centres(current, shares / shares.sum(axis=0), 0, every)
             if self._stop():
                 break
         return current
 
-    def _recentred(self, members: Set, shares: Floats, kicks: int, stale: Bools) -> Set:
+    def _update_centres(self, members: Set, shares: Floats, kicks: int, stale: Bools) -> Set:
         """New centres of stale regions; one without draws goes to the draw farthest from all."""
         draws, weights = self.pool.draws, self.pool.weights
         distances = self.pool.distances(members)
@@ -321,7 +323,7 @@ class Lloyd:
         return tuple(current)
 
 
-def sampled(draws: AnyDraws, size: int, rng: np.random.Generator) -> Any:
+def draw_sample(draws: AnyDraws, size: int, rng: np.random.Generator) -> Any:
     """A systematic sample, in memory."""
     if draws.n_draws > size:
         index, counts = np.unique(systematic(draws.probabilities, size, rng), return_counts=True)
@@ -352,7 +354,7 @@ _CHEAP_LABELS = 800_000
 _CHEAPER = 4
 """With fewer labels than this in all, more sets are refined: up to four times as many."""
 
-_KICKED = 8
+_EJECTED_ITEMS = 8
 """Items forced out of their clusters in the last descents."""
 
 _MOVED = 2
@@ -370,7 +372,7 @@ _CANDIDATES = 200
 
 @dataclass(frozen=True)
 class Effort:
-    """How hard a search tries."""
+    """Effort of a search."""
 
     samples: int
     """Samples of the draws that are explored, each from greedy medoids and a random start."""
@@ -387,7 +389,7 @@ QUICK = Effort(samples=2, polished=1, patience=0)
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class SearchResult:
     """The best set of a search, the starts that reached it, and the limits that were binding."""
 
     rows: Sequence[Point]
@@ -407,7 +409,7 @@ def k_medians_search(
     stop: Stop,
     n_jobs: int | None,
     say: Callable[[str], None],
-) -> Found:
+) -> SearchResult:
     """Explore samples of the distinct draws from several starts, and polish the best sets on all.
 
     Every centre that ended a descent on a sample joins one pool; sets are
@@ -423,7 +425,7 @@ def k_medians_search(
     def explored(number: int) -> list[list[Point]]:
         if number and stop():
             return []
-        return _explored(
+        return _explore_sample(
             draws, n, loss, size, seeds[number], stop, greedily=not whole or not number
         )
 
@@ -435,27 +437,27 @@ def k_medians_search(
         limits = (
             f"the search saw {most:,} of {draws.n_draws:,} distinct {words(draws.kind).draws}",
         )
-    refined_on = sampled(draws, most, seeds[-1])
+    refined_on = draw_sample(draws, most, seeds[-1])
     labels = refined_on.n_draws * draws.n_items
     most_sets = int(effort.polished / n * np.clip(_CHEAP_LABELS / labels, 1, _CHEAPER))
     most_sets = min(most_sets, _ENDS) if whole else most_sets
     starts = [rows for ends in descents for rows in ends]
-    screen = Pool(sampled(refined_on, _SCREENED * size, seeds[-1]), loss, n_jobs)
-    ranked = _ranked(screen, starts, n, max(1, most_sets))
+    screen = Pool(draw_sample(refined_on, _SCREENED * size, seeds[-1]), loss, n_jobs)
+    ranked = _rank_sets(screen, starts, n, max(1, most_sets))
     pool = Pool(refined_on, loss, n_jobs)
     lloyd = Lloyd(pool, seeds[-1], stop, n_jobs)
-    best, values = _refined(pool, lloyd, ranked, stop)
+    best, values = _refine_sets(pool, lloyd, ranked, stop)
     patience = 0
     if whole and not stop():
         patience = effort.patience
         some = np.unique(np.linspace(0, draws.n_draws - 1, _CANDIDATES).astype(np.int64))
         pool.add_all(draws.rows_at(some))
-    best = _perturbed(pool, lloyd, best, patience, seeds[-1], stop)
+    best = _iterate_local_search(pool, lloyd, best, patience, seeds[-1], stop)
     agreed = sum(v <= pool.value(best) + GAIN for v in values)
-    return Found([pool.rows[i] for i in best], agreed, len(values), limits)
+    return SearchResult([pool.rows[i] for i in best], agreed, len(values), limits)
 
 
-def _explored(
+def _explore_sample(
     draws: AnyDraws,
     n: int,
     loss: Loss,
@@ -466,7 +468,7 @@ def _explored(
     greedily: bool,
 ) -> list[list[Point]]:
     """Ends of descents on one sample, hard and annealed, from greedy medoids and random starts."""
-    sample = sampled(draws, size, rng)
+    sample = draw_sample(draws, size, rng)
     pool = Pool(sample, loss)
     lloyd = Lloyd(pool, rng, stop)
     rows = sample.rows_at(np.arange(sample.n_draws))
@@ -483,24 +485,24 @@ def _explored(
             break
         soft, _ = lloyd.descend(lloyd.anneal(members, _SOFTNESS * max(value, GAIN)))
         best = min((hard, soft), key=pool.value)
-        kicked, _ = lloyd.descend(pool.swapped(best)[0], _KICKED)
+        kicked, _ = lloyd.descend(pool.swap_search(best)[0], _EJECTED_ITEMS)
         ends += [soft, kicked]
     return [[pool.rows[i] for i in end] for end in dict.fromkeys(ends)]
 
 
-def _ranked(pool: Pool, starts: list[list[Point]], n: int, most: int) -> list[list[Point]]:
+def _rank_sets(pool: Pool, starts: list[list[Point]], n: int, most: int) -> list[list[Point]]:
     """The most promising sets of all that the pool can combine, best first."""
     sets = [s for s in map(pool.add_all, starts) if len(s) == n]
     if len(pool.rows) >= n:
         everything = pool.distances(range(len(pool.rows)))
         sets.append(tuple(sorted(greedy(everything, pool.weights, n))))
     sets = sorted(dict.fromkeys(sets), key=pool.value)
-    sets += [pool.swapped(s)[0] for s in sets[: max(_SWAPPED, most)]]
+    sets += [pool.swap_search(s)[0] for s in sets[: max(_SWAPPED, most)]]
     ranked = sorted(dict.fromkeys(sets), key=pool.value)
     return [[pool.rows[i] for i in members] for members in ranked[:most]]
 
 
-def _refined(
+def _refine_sets(
     pool: Pool, lloyd: Lloyd, starts: list[list[Point]], stop: Stop
 ) -> tuple[Set, list[float]]:
     """The best set after descents on all draws, and the value that each descent reached."""
@@ -513,7 +515,7 @@ def _refined(
     return best, [end[1] for end in ends]
 
 
-def _perturbed(
+def _iterate_local_search(
     pool: Pool, lloyd: Lloyd, best: Set, patience: int, rng: np.random.Generator, stop: Stop
 ) -> Set:
     """Iterated local search: exchanges and kicked descents of the best set, and of perturbed ones.
@@ -525,17 +527,17 @@ def _perturbed(
     while idle <= patience and not stop():
         trial, reached = best, value
         if idle:
-            trial, reached = lloyd.descend(_with_draws(pool, best, rng))
+            trial, reached = lloyd.descend(_perturb(pool, best, rng))
         idle += 1
         if reached > (1.0 + _PROMISING) * value:
             continue
-        trial, reached = lloyd.descend(pool.swapped(trial)[0], _KICKED)
+        trial, reached = lloyd.descend(pool.swap_search(trial)[0], _EJECTED_ITEMS)
         if reached < value - GAIN:
             best, value, idle = trial, reached, 0
     return best
 
 
-def _with_draws(pool: Pool, members: Set, rng: np.random.Generator) -> Set:
+def _perturb(pool: Pool, members: Set, rng: np.random.Generator) -> Set:
     """The set with some members, at random, replaced by draws: likelier those that are far."""
     n_gone = int(rng.integers(1, min(_MOVED, len(members)) + 1))
     left = np.delete(members, rng.permutation(len(members))[:n_gone]).tolist()
@@ -682,12 +684,12 @@ def group_bound(
     order = np.lexsort((to_nearest[atoms], coarse))
     sorted_draws = draws.part(atoms[order], mass[order])
     size = grouping.size(n)
-    proven = partial(_proven, n=n, size=size, passes=grouping.passes)
+    proven = partial(_group_cost, n=n, size=size, passes=grouping.passes)
     rows = size * grouping.groups
     return sum(map_distances(proven, sorted_draws, loss, rows=rows, n_jobs=n_jobs))
 
 
-def _proven(far: Floats, masses: Floats, *, n: int, size: int, passes: int) -> float:
+def _group_cost(far: Floats, masses: Floats, *, n: int, size: int, passes: int) -> float:
     """A lower bound of the cost of the groups of some draws."""
     from partita.kernels.bounds import exchange, groups_value
 
@@ -746,7 +748,7 @@ def spectral_bound(
 
 
 def stratum_bound(far: Floats, masses: Floats, *, n: int) -> float:
-    """What some draws cost n points at least, from the distances among them and their masses."""
+    """Lower bound of the distance of some draws to n points, from distances and masses."""
     from scipy.linalg import eigvalsh
 
     total = float(masses.sum())
@@ -770,7 +772,7 @@ def stratum_bound(far: Floats, masses: Floats, *, n: int) -> float:
 
 @dataclass(frozen=True)
 class ProofEffort:
-    """How hard the two bounds try."""
+    """Effort of the two bounds."""
 
     grouping: Grouping
     grouped: int

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Result
-from partita._text import counted
 from partita._validate import integer
+from partita._wording import counted
 from partita.draws import AnyDraws, any_draws
 from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import DrawsLike
 from partita.losses.base import Loss
 from partita.losses.evaluate import metric_for, pairwise_distances
-from partita.representative.conformal import MAX_DRAWS, thinned
+from partita.representative.conformal import MAX_DRAWS, thin_to_effective
 from partita.representative.representatives import (
     AllocationSet,
     PartitionSet,
@@ -29,7 +29,7 @@ from partita.scan import chains_of
 Neighbours = list[NDArray[np.int64]]
 
 
-def neighbour_graph(apart: NDArray[np.float64], k: int) -> Neighbours:
+def neighbour_graph(distance_matrix: NDArray[np.float64], k: int) -> Neighbours:
     """Each node's k nearest nodes, both ways, and a spanning tree of shortest edges.
 
     The tree connects what nearest neighbours leave apart, so that every two
@@ -37,11 +37,11 @@ def neighbour_graph(apart: NDArray[np.float64], k: int) -> Neighbours:
     """
     from scipy.sparse.csgraph import minimum_spanning_tree
 
-    n = len(apart)
+    n = len(distance_matrix)
     linked = np.zeros((n, n), bool)
-    nearest = np.argsort(apart, axis=1, kind="stable")[:, 1 : k + 1]
+    nearest = np.argsort(distance_matrix, axis=1, kind="stable")[:, 1 : k + 1]
     np.put_along_axis(linked, nearest, True, axis=1)
-    tree = minimum_spanning_tree(apart).tocoo()
+    tree = minimum_spanning_tree(distance_matrix).tocoo()
     linked[tree.row, tree.col] = True
     linked |= linked.T
     np.fill_diagonal(linked, False)
@@ -249,13 +249,13 @@ _RESULTS: dict[str, tuple[type[Any], str]] = {
 RATES = np.geomspace(0.5, 32.0, 13)
 """Rates of the kernel, times one over the median distance of two draws."""
 
-STANDS_OUT = 0.5
+MIN_PERSISTENCE = 0.5
 """Persistence from which on a peak is a mode: closeness halves on every way to a higher one."""
 
-LEAST = 5.0
+MIN_DRAWS_OF_MODE = 5.0
 """Least number of draws that make up the closeness of a mode; fewer are chance."""
 
-HELD = 0.9
+MIN_CHAIN_SHARE = 0.9
 """Share of a chain that a mode found in that chain alone must hold."""
 
 PARTS = 8
@@ -341,28 +341,32 @@ def modes(
     posterior: AnyDraws = any_draws(draws)
     measure = metric_for(loss, posterior, "closeness needs one")
     most = integer(max_draws, "max_draws", least=2)
-    ready = thinned(posterior, most, min_draws=MIN_DRAWS, each_chain=True)
+    ready = thin_to_effective(posterior, most, min_draws=MIN_DRAWS, each_chain=True)
     index, mass = ready.draws.unique_index()
     distinct = ready.draws.merged(index, mass)
-    apart = pairwise_distances(distinct, loss=measure, n_jobs=n_jobs)
-    k = 2 + int(np.ceil(np.log2(max(2, len(apart)))))
+    distance_matrix = pairwise_distances(distinct, loss=measure, n_jobs=n_jobs)
+    k = 2 + int(np.ceil(np.log2(max(2, len(distance_matrix)))))
     if neighbours is not None:
         k = integer(neighbours, "neighbours", least=1)
-    graph = neighbour_graph(apart, k)
+    graph = neighbour_graph(distance_matrix, k)
     counts = mass * ready.draws.n_draws
-    rates = RATES / _median(apart, counts)
-    by_part = _counts_by_part(ready.draws, index, len(apart))
+    rates = RATES / _median(distance_matrix, counts)
+    by_part = _counts_by_part(ready.draws, index, len(distance_matrix))
     peaks, kept = [], []
     for rate in rates:
-        score, close = _closeness(apart, counts, rate)
+        score, close = _closeness(distance_matrix, counts, rate)
         found = find_peaks(score, graph)
-        stands_out = (found.persistence >= STANDS_OUT) & (close[found.node] >= LEAST)
+        stands_out = (found.persistence >= MIN_PERSISTENCE) & (
+            close[found.node] >= MIN_DRAWS_OF_MODE
+        )
         for i in np.flatnonzero(stands_out)[1:].tolist():
-            stands_out[i] = _has_valley(found, i, score, rate * apart[found.node[i]])
-        stands_out = _confirmed(found, stands_out, apart, rate, by_part, ready.draws.n_chains == 1)
+            stands_out[i] = _has_valley(found, i, score, rate * distance_matrix[found.node[i]])
+        stands_out = _confirm_peaks(
+            found, stands_out, distance_matrix, rate, by_part, ready.draws.n_chains == 1
+        )
         peaks.append(found)
         kept.append(stands_out)
-    chosen, number = _agreed(np.array([int(k.sum()) for k in kept]))
+    chosen, number = _plateau_rate(np.array([int(k.sum()) for k in kept]))
     mine = kept[chosen].copy()
     if number == 1:  # the highest peak, also where no peak has five draws around it
         mine[:] = False
@@ -372,9 +376,9 @@ def modes(
     )
 
 
-def _closeness(apart: Floats, counts: Floats, rate: float) -> tuple[Floats, Floats]:
+def _closeness(distance_matrix: Floats, counts: Floats, rate: float) -> tuple[Floats, Floats]:
     """Each distinct draw's closeness to the other draws, and how many draws make it up."""
-    close = np.exp(-rate * apart)
+    close = np.exp(-rate * distance_matrix)
     np.fill_diagonal(close, 0.0)
     others = counts - 1.0  # as close as can be: equal to it
     score = close @ counts + others
@@ -390,7 +394,7 @@ def _has_valley(peaks: Peaks, number: int, score: Floats, far: Floats) -> bool:
     s·exp(−rate·d/2), whether or not the graph has an edge there. ``far`` is rate·d.
     """
     own = peaks.birth[number]
-    return not bool((np.exp(-far / 2.0) * score > STANDS_OUT * own)[score > own].any())
+    return not bool((np.exp(-far / 2.0) * score > MIN_PERSISTENCE * own)[score > own].any())
 
 
 def _counts_by_part(draws: AnyDraws, index: Ints, n_distinct: int) -> Floats:
@@ -403,8 +407,13 @@ def _counts_by_part(draws: AnyDraws, index: Ints, n_distinct: int) -> Floats:
     return table
 
 
-def _confirmed(
-    peaks: Peaks, kept: Bools, apart: Floats, rate: float, by_part: Floats, one_chain: bool
+def _confirm_peaks(
+    peaks: Peaks,
+    kept: Bools,
+    distance_matrix: Floats,
+    rate: float,
+    by_part: Floats,
+    one_chain: bool,
 ) -> Bools:
     """Which peaks also stand out without the chain that makes most of them, or hold a chain.
 
@@ -418,23 +427,25 @@ def _confirmed(
     # The lowest first: where one is dropped, its region goes to a higher one.
     for i in np.flatnonzero(confirmed)[:0:-1]:
         ends = [peaks.node[i], peaks.valley[i]]
-        kernel = np.exp(-rate * apart[ends])
+        kernel = np.exp(-rate * distance_matrix[ends])
         close = kernel @ by_part
         others = np.abs(part - close[0].argmax()) > int(one_chain)
         top, low = close[:, others].sum(axis=1)
         squares = float((np.square(kernel[0]) @ by_part)[others].sum())
-        if low <= STANDS_OUT * top and top * top >= LEAST * squares:
+        if low <= MIN_PERSISTENCE * top and top * top >= MIN_DRAWS_OF_MODE * squares:
             continue
         region = peaks.regions(confirmed) == int(confirmed[:i].sum())
-        confirmed[i] = not one_chain and bool((by_part[region].sum(axis=0) > HELD * sizes).any())
+        confirmed[i] = not one_chain and bool(
+            (by_part[region].sum(axis=0) > MIN_CHAIN_SHARE * sizes).any()
+        )
     confirmed[0] = kept[0]
     return confirmed
 
 
-def _median(apart: Floats, counts: Floats) -> float:
+def _median(distance_matrix: Floats, counts: Floats) -> float:
     """Median distance of two draws, from the distances of the distinct ones and their counts."""
-    first, second = np.triu_indices(len(apart), 1)
-    distances, pairs = apart[first, second], counts[first] * counts[second]
+    first, second = np.triu_indices(len(distance_matrix), 1)
+    distances, pairs = distance_matrix[first, second], counts[first] * counts[second]
     distances = np.append(distances, 0.0)
     pairs = np.append(pairs, (counts * (counts - 1.0)).sum() / 2.0)
     order = np.argsort(distances, kind="stable")
@@ -448,7 +459,7 @@ def _median(apart: Floats, counts: Floats) -> float:
     return float((distances * pairs).sum() / pairs.sum()) or 1.0
 
 
-def _agreed(counts: Ints) -> tuple[int, int]:
+def _plateau_rate(counts: Ints) -> tuple[int, int]:
     """The smallest rate that shows the largest number on which two neighbours agree."""
     agreed = counts[:-1][counts[:-1] == counts[1:]]
     number = max(1, int(agreed.max(initial=1)))

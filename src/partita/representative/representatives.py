@@ -14,11 +14,16 @@ from numpy.typing import NDArray
 from partita._progress import Status
 from partita._resources import Clock, run_interruptible
 from partita._result import Page, Result, Table
-from partita._text import Kind, above_minimum, counted, in_list, roughly, words
 from partita._validate import Rng, choice_or_none, integer, seconds
 from partita._validate import generator as generator_from
+from partita._wording import Kind, above_minimum, counted, in_list, roughly, words
 from partita.credible.ball import clean_prob, distance_levels, tie_tolerance
-from partita.diagnostics.agreement import MAX_PAIRS, choose_pairs, functionals, inflation_of
+from partita.diagnostics.agreement import (
+    MAX_PAIRS,
+    choose_pairs,
+    functionals,
+    largest_autocorrelation_time,
+)
 from partita.draws import AnyDraws, Draws, Point, any_draws
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Bools, Floats, Ints
@@ -34,7 +39,7 @@ from partita.representative.k_medians import (
     GAIN,
     QUICK,
     Effort,
-    Found,
+    SearchResult,
     k_medians_search,
     lower_bound,
 )
@@ -53,8 +58,8 @@ BLOCKS = 40
 FORGOTTEN = 3.0
 """Autocorrelation times left out of a fitted block at each end, as far as the chain is long."""
 
-MATTERS = 0.05
-"""What each further representative must take off the held-out distance to one of them."""
+MIN_GAIN = 0.05
+"""Minimum relative gain in held-out distance of each further representative."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,14 +107,14 @@ class HeldOutCurve(Result):
             limit = self.held_out[lowest] + self.error[lowest]
             return int(self.n[np.flatnonzero(self.held_out <= limit)[0]])
         gain = self.held_out[:, None] - self.held_out
-        wanted = MATTERS * self.held_out[0] * (self.n - self.n[:, None]) + self.margin
+        wanted = MIN_GAIN * self.held_out[0] * (self.n - self.n[:, None]) + self.margin
         more = np.triu(gain > wanted, 1).any(axis=1)
         return int(self.n[more.argmin()])
 
     def in_words(self, kind: Kind = "posterior") -> str:
         """The result of the curve in one sentence, for draws of this kind."""
         held_out = f"held-out {words(kind).draws}"
-        little = f"{100 * MATTERS:g}%"
+        little = f"{100 * MIN_GAIN:g}%"
         if self.chosen == 1:
             return (
                 f"One representative is enough: each further one brings {held_out} less than "
@@ -304,7 +309,7 @@ class Regions(PointSet):
         if self.draws.chain is None:
             return None
         first = self.chains.argmax(axis=1)
-        return np.where(self.chains.max(axis=1) > OWNED, first, -1).astype(np.int64)
+        return np.where(self.chains.max(axis=1) > MIN_OWNED_SHARE, first, -1).astype(np.int64)
 
     @property
     def owners(self) -> NDArray[np.int64] | None:
@@ -527,7 +532,7 @@ class FeatureRepresentatives(AllocationSet, Regions):
         return self.draws
 
 
-OWNED = 0.95
+MIN_OWNED_SHARE = 0.95
 """Share of a chain's mass from which on a representative holds the chain."""
 
 
@@ -545,7 +550,7 @@ def representatives_in_words(found: Regions) -> str:
             "their answer."
         )
     told = [
-        f"Representative {r}: {100 * found.weights[r]:.3g}% of the {own}{_where(found, r)}."
+        f"Representative {r}: {100 * found.weights[r]:.3g}% of the {own}{_chains_of(found, r)}."
         for r in range(found.n)
     ]
     told += [f"{r} differs from 0: {found._differs(r)}." for r in range(1, found.n)]
@@ -557,7 +562,7 @@ def representatives_in_words(found: Regions) -> str:
     return " ".join(told)
 
 
-def _where(found: Regions, number: int) -> str:
+def _chains_of(found: Regions, number: int) -> str:
     """The chains in which the draws of one region are."""
     held_by = found.chain_assignment
     if held_by is None or held_by.size == 1:
@@ -565,7 +570,7 @@ def _where(found: Regions, number: int) -> str:
     mine = [str(found.chain_names[c]) for c in np.flatnonzero(held_by == number)]
     if mine:
         return f" ({'chain' if len(mine) == 1 else 'chains'} {in_list(mine)})"
-    visited = np.flatnonzero(found.chains[:, number] > 1.0 - OWNED)
+    visited = np.flatnonzero(found.chains[:, number] > 1.0 - MIN_OWNED_SHARE)
     if visited.size in (0, held_by.size):
         return ", spread over all chains"
     return f", in {_names([found.chain_names[c] for c in visited])}"
@@ -595,10 +600,10 @@ def nearest_regions(
     return region, distances[region, np.arange(draws.n_draws)]
 
 
-def assembled(
+def build_result(
     posterior: AnyDraws,
     index: NDArray[np.int64],
-    found: Found,
+    found: SearchResult,
     nearest: tuple[NDArray[np.int64], NDArray[np.float64]],
     lower: float | None,
     prob: float,
@@ -761,7 +766,7 @@ def representatives(
         lower = found.lower_bound
         if lower is None and number > 1:
             lower = _proof(distinct, number, measure, nearest, bound, n_jobs)
-        return assembled(posterior, index, found, nearest, lower, level, curve, measure, clock)
+        return build_result(posterior, index, found, nearest, lower, level, curve, measure, clock)
 
 
 @dataclass(frozen=True, eq=False)
@@ -775,7 +780,7 @@ class _Search:
     status: Status
     bound: Literal["fast", "tight"] | None
 
-    def best(self, draws: AnyDraws, n: int, effort: Effort) -> Found:
+    def best(self, draws: AnyDraws, n: int, effort: Effort) -> SearchResult:
         """The best n points for some distinct draws; after Ctrl-C, the best so far."""
         if n == 1:
             bound = self.bound if effort is FULL else None
@@ -791,7 +796,7 @@ class _Search:
             )
             self.clock.interrupted |= one.search.interrupted  # Ctrl-C ends the rest, too
             point = draws.clean(one, "draws")
-            return Found([point], 1, 1, one.search.limits, one.lower_bound)
+            return SearchResult([point], 1, 1, one.search.limits, one.lower_bound)
         return run_interruptible(
             lambda: k_medians_search(
                 draws,
@@ -806,7 +811,7 @@ class _Search:
             self.clock.interrupt,
         )
 
-    def listed(self, draws: AnyDraws, n: int) -> Found | None:
+    def listed(self, draws: AnyDraws, n: int) -> SearchResult | None:
         """The best of all sets of partitions, for few items and representatives; None for more."""
         few = draws.n_items <= LISTED_ITEMS and 1 < n <= LISTED_NUMBER
         if not few or not isinstance(draws, Draws):
@@ -823,7 +828,7 @@ class _Search:
                 best = float(values.min())
                 chosen = (*others, others[-1] + 1 + int(values.argmin()))
         proven = None if self.bound is None else best
-        return Found(list(rows[list(chosen)].astype(np.int32)), 1, 1, (), proven)
+        return SearchResult(list(rows[list(chosen)].astype(np.int32)), 1, 1, (), proven)
 
     def curve(self, draws: AnyDraws, n_max: int) -> HeldOutCurve:
         """Distances on both halves for n = 1, 2, … while more representatives help."""
@@ -831,7 +836,7 @@ class _Search:
         if draws.weights is None and draws.kind == "posterior":
             values = functionals(Posterior(draws)).values()
             first, second, _ = choose_pairs(draws.n_items, MAX_PAIRS, None)
-            correlated = inflation_of(draws, values, first, second, self.n_jobs)
+            correlated = largest_autocorrelation_time(draws, values, first, second, self.n_jobs)
         ways = [way for way in halves(draws, correlated) if way[0].size and way[1].size]
         if not ways:
             return _curve([(0.0, 0.0, 0.0)], ended=True)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Page, Result, Table
-from partita._text import counted, in_unit, printable, with_unit
+from partita._wording import counted, in_unit, printable, with_unit
 from partita.draws import Draws
 from partita.errors import InvalidInputError
 from partita.labels import Labels, data_frame

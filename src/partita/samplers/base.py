@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from partita._archive import Registered, described, restored
 from partita._result import Result
-from partita._text import listed
 from partita._validate import plain_array, unexpected
+from partita._wording import listed
 from partita.errors import InvalidDataError, InvalidInputError, NotSupportedError
 from partita.io.data_table import Table, as_table, numbers
 from partita.kernels.arrays import Floats
@@ -274,7 +274,7 @@ class Kernel(Registered, ABC):
     n_cache: ClassVar[int] = 0
     joint: ClassVar[bool] = False
     learns: ClassVar[str] = "rate"
-    """What is learned of a column, where it has a prior."""
+    """Name of the parameter of a column that is learned where it has a prior."""
 
     def bind(self: Self, table: Table) -> Self:  # noqa: ARG002
         """This kernel, completed for these columns and checked against them."""

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from partita._progress import NotebookLine, in_notebook, is_shown
 from partita._resources import count_jobs, require_memory, run
 from partita._storage import smallest_unsigned
-from partita._text import counted, rhat_in_words
 from partita._validate import shown
-from partita.dask import as_client, held, in_order
+from partita._wording import counted, rhat_in_words
+from partita.dask import as_client, submit_in_order, submit_value
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.primitives import ADDRESS, FAMILY, WIDTH, Likelihood, Plan, Rates
@@ -210,7 +210,7 @@ SAMPLERS = ("collapsed", "parallel")
 
 @dataclass(frozen=True)
 class Settings:
-    """How a run is made; all but ``draws`` must agree when it is resumed.
+    """Settings of a run; all but ``draws`` must agree when it is resumed.
 
     Attributes
     ----------
@@ -281,7 +281,7 @@ class Progress:
         return sum(len(record.labels) for record in self.records[0])
 
     def standing(self) -> Progress:
-        """Where the chains stand, without what they kept."""
+        """Return the states of the chains without their draws."""
         return Progress(self.done, self.states, ((),) * len(self.states))
 
     def labels(self) -> Small:
@@ -336,12 +336,12 @@ def _on_workers(model: Model, client: Any, files: ChainFiles | None) -> Advance:
     A chain's state comes back after every round: a worker that dies costs the round, and not
     a draw differs.
     """
-    there = held(client, model)
+    there = submit_value(client, model)
 
     def advance(steps: list[Step]) -> list[tuple[ChainState, Record]]:
         due = [None] * len(steps) if files is None else files.due()
         found = list(
-            in_order(
+            submit_in_order(
                 client,
                 lambda task: client.submit(_advance_and_write, there, *task, pure=False),
                 zip(steps, due, strict=True),

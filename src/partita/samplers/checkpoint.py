@@ -305,7 +305,7 @@ def remove_shards(path: PathLike) -> None:
         directory.rmdir()
 
 
-def with_shards(progress: Progress, path: PathLike, run: Run) -> Progress:
+def merge_shards(progress: Progress, path: PathLike, run: Run) -> Progress:
     """The run in a checkpoint, followed by the shards that all of its chains have written."""
     while True:
         ends = [_ends(path, c, progress.done) for c in range(len(progress.states))]

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Page, Result, Table
-from partita._text import counted, printable
 from partita._validate import Rng, generator, integer, unexpected
+from partita._wording import counted, printable
 from partita.credible.profiles import evenly_spaced
 from partita.errors import Interrupted, InvalidInputError, about
 from partita.kernels.arrays import Floats, Ints
@@ -22,9 +22,9 @@ from partita.labels import DataSource, data_frame
 from partita.mcmc import is_doubtful, pareto_smoothed
 from partita.samplers.base import Kernel
 from partita.samplers.chains import Settings, advance_all, build_model, runner
-from partita.samplers.fit import Fit, collected
+from partita.samplers.fit import Fit, collect_draws
 from partita.samplers.priors import PartitionPrior
-from partita.samplers.sample import chain_states, initial_state, split_merges, with_parameters
+from partita.samplers.sample import chain_states, initial_state, initialise_parameters, split_merges
 from partita.scan import chains_of
 
 if TYPE_CHECKING:
@@ -47,13 +47,13 @@ def refit(
     prior = prior.bind(len(values))
     states = chain_states(None, kernel, prior, values, settings.chains, rng)
     model = build_model(kernel, prior, values)
-    begun = with_parameters(initial_state(states), model)
+    begun = initialise_parameters(initial_state(states), model)
     start = time.perf_counter()
     reached, interrupted = advance_all(settings, begun, runner(model, n_jobs), lambda _: None)
     if interrupted:
         raise Interrupted("interrupted while models were fitted to a part of the rows.")
     names = tuple(columns)
-    draws, trace = collected(reached, model, kernel, names, None)
+    draws, trace = collect_draws(reached, model, kernel, names, None)
     how = (settings, (), time.perf_counter() - start, False, reached.standing())
     return Fit(draws, trace, kernel, prior, values, names, *how)
 
@@ -218,7 +218,7 @@ def stack_chains(fit: Fit, new_data: DataSource | None, n_jobs: int | None) -> C
         unreliable = float(doubtful.mean())
     else:
         with about("new_data", "data"):
-            points = fit._encoded(new_data)
+            points = fit._encode_rows(new_data)
         found = log_density_by_chain(fit, points, n_jobs)
     weights = stacking_weights(found)
     own = fit.draws.probabilities
@@ -361,7 +361,7 @@ class ModelComparison(Result):
         return {name: column.tolist() for name, column in found.items()}
 
     def table(self) -> Table:
-        """The same as text."""
+        """Return the comparison as a text table."""
         rows = tuple(
             (
                 name,
@@ -471,10 +471,10 @@ def compare(
         found = []
         for fit in named.values():
             with about("new_data", "data"):
-                points = fit._encoded(new_data)
+                points = fit._encode_rows(new_data)
             by_chain = log_density_by_chain(fit, points, n_jobs)
             found.append(np.logaddexp.reduce(by_chain, axis=0) - math.log(len(by_chain)))
-        return _compared(tuple(named), np.stack(found), 0)
+        return _build_comparison(tuple(named), np.stack(found), 0)
     models = {name: (fit.kernel, fit.prior, fit.values) for name, fit in named.items()}
     return cross_validate(models, folds=folds, draws=draws, rng=rng, n_jobs=n_jobs)
 
@@ -509,10 +509,10 @@ def cross_validate(
                 rng=seed,
                 n_jobs=n_jobs,
             )
-    return _compared(tuple(models), found, folds)
+    return _build_comparison(tuple(models), found, folds)
 
 
-def _compared(names: tuple[str, ...], log_density: Floats, folds: int) -> ModelComparison:
+def _build_comparison(names: tuple[str, ...], log_density: Floats, folds: int) -> ModelComparison:
     order = np.argsort(-log_density.sum(axis=1), kind="stable")
     found = log_density[order]
     n, elpd = found.shape[1], found.sum(axis=1)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from partita._files import PathLike
 from partita._imports import require, version_of
 from partita._result import Page, Result, clipped
-from partita._text import counted, span
 from partita._validate import Rng, between, generator, integer
+from partita._wording import counted, span
 from partita.credible.profiles import Profiles, evenly_spaced
 from partita.draws import Draws
 from partita.errors import NotSupportedError
@@ -351,7 +351,7 @@ class Fit(Simulations, Predictions, Result):
         if not reached.n_draws:
             return self
         item_names, n_items = self.draws.item_names, self.draws.n_items
-        new, trace = collected(reached, model, self.kernel, self.columns, item_names)
+        new, trace = collect_draws(reached, model, self.kernel, self.columns, item_names)
         # Chain by chain, the old draws and then the new ones.
         joined = {
             name: np.concatenate([old, trace[name]], axis=1) for name, old in self.trace.items()
@@ -387,7 +387,7 @@ STARTED = "each chain started from"
 Trace = Mapping[str, NDArray[Any]]
 
 
-def collected(
+def collect_draws(
     reached: Progress,
     model: Model,
     kernel: Kernel,

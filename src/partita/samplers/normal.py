@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._text import listed
 from partita._validate import plain_array, positive, unexpected
+from partita._wording import listed
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.io.data_table import Table, as_table, numbers
 from partita.kernels.arrays import Floats

@@ -105,7 +105,7 @@ class Rows(Protocol):
         """The same of a function that returns a new state, which stays there, and a result."""
 
 
-class RowsHere:
+class LocalRows:
     """Rows of this process, shared among threads."""
 
     def __init__(self, likelihood: Likelihood, threads: int) -> None:
@@ -118,7 +118,7 @@ class RowsHere:
         ]
         self._threads = threads
 
-    def part(self, number: int) -> RowsHere:
+    def part(self, number: int) -> LocalRows:
         """See :class:`Rows`."""
         found = copy(self)
         found.chunks = [self.chunks[number]]
@@ -156,7 +156,12 @@ def _canonical(chunk: Chunk, labels: Int32s, number: NDArray[Any]) -> NDArray[An
 
 
 def _reassign(
-    chunk: Chunk, labels: Int32s, slot_of: Int32s, names: Int32s, drawn: Drawn, key: np.uint64
+    chunk: Chunk,
+    labels: Int32s,
+    slot_of: Int32s,
+    names: Int32s,
+    drawn: DrawnParameters,
+    key: np.uint64,
 ) -> tuple[Int32s, Ints]:
     """Rows of chosen clusters reallocated among these, and the sizes that they then have."""
     rows = np.flatnonzero(slot_of[labels] >= 0)
@@ -175,7 +180,7 @@ def _sweep_window(
     store: Floats,
     k: int,
     names: tuple[Ints, Ints],
-    given: Given,
+    given: FixedState,
     random: Random,
 ) -> tuple[Int32s, tuple[Floats, Ints, Random]]:
     """A collapsed sweep of some rows, given the statistics of all; see ``collapsed_sweep``."""
@@ -229,7 +234,7 @@ def _launch(
 
 
 def _scan(
-    chunk: Chunk, halves: Halves, drawn: Drawn, key: np.uint64, last: bool, forced: bool
+    chunk: Chunk, halves: Halves, drawn: DrawnParameters, key: np.uint64, last: bool, forced: bool
 ) -> tuple[Halves, tuple[Floats, float]]:
     """Rows reallocated between two halves; of the last allocation its log probability, too."""
     rows, there, slots = halves
@@ -257,12 +262,12 @@ def _rename(
 # ------------------------------------------------------------------ the chain
 
 
-Drawn = tuple[Floats, Floats]
+DrawnParameters = tuple[Floats, Floats]
 """Log weights and parameters of clusters."""
 
 
 @dataclass(frozen=True)
-class Given:
+class FixedState:
     """Parameters of densities and prior weights."""
 
     hyper: Floats
@@ -315,17 +320,17 @@ class Chain:
         return self.names.size
 
     def _refresh(self, store: Floats, k: int) -> None:
-        kernels.refreshed(self._likelihood, self._prior, store, np.int64(k))
+        kernels.refresh_caches(self._likelihood, self._prior, store, np.int64(k))
 
-    def _prior_there(self) -> Callable[[], Prior]:
-        """How a chunk comes by the prior's tables."""
+    def _prior_on_chunk(self) -> Callable[[], Prior]:
+        """Return a function that gives a chunk the prior's tables."""
         return lambda: self._prior
 
     def _below(self, n: int) -> int:
         return int(below(self.random, np.int64(n)))
 
-    def _draw(self, store: Floats, chosen: Ints) -> Drawn:
-        drawn: Drawn = kernels.draw_parameters(
+    def _draw(self, store: Floats, chosen: Ints) -> DrawnParameters:
+        drawn: DrawnParameters = kernels.draw_parameters(
             self._likelihood, self._prior, store, chosen, self.random
         )
         return drawn
@@ -395,7 +400,7 @@ class Chain:
         is_free = np.ones(position_of.size, bool)
         is_free[self.names] = False
         free = np.flatnonzero(is_free)
-        given = Given(self._likelihood.hyper, self._prior_there(), self.alpha)
+        given = FixedState(self._likelihood.hyper, self._prior_on_chunk(), self.alpha)
         (moved,), (found,) = self.rows.part(number).each(
             _sweep_window,
             [self.labels[number]],
@@ -439,7 +444,7 @@ class Chain:
             self._refresh(self._store, self.n_clusters)
             return
         opening = log_open(self._prior, self.alpha, np.int64(k - 1))
-        merged = self._merged(self._store[:, [at_a]], self._store[:, [at_b]])
+        merged = self._merge_stores(self._store[:, [at_a]], self._store[:, [at_b]])
         gain = self._shares(merged)[0] - opening - self._shares(self._store[:, [at_a, at_b]]).sum()
         if log_accept >= gain:  # log q can only lower it
             return
@@ -469,7 +474,7 @@ class Chain:
         for scan in range(_SCANS + 1):
             halves = seeds
             for store in found:
-                halves = self._merged(halves, store)
+                halves = self._merge_stores(halves, store)
             self._refresh(halves, 2)
             last = scan == _SCANS
             key = np.uint64(next_bits(self.random))
@@ -479,17 +484,17 @@ class Chain:
             found = [store for store, _ in results]
         halves = seeds
         for store in found:
-            halves = self._merged(halves, store)
+            halves = self._merge_stores(halves, store)
         return halves, math.fsum(log_q for _, log_q in results), states
 
-    def _merged(self, store: Floats, more: Floats) -> Floats:
+    def _merge_stores(self, store: Floats, more: Floats) -> Floats:
         """Two stores as one, cluster by cluster."""
         total = _padded(store)
         kernels.merge_stores(self._likelihood, _padded(more), total, np.int64(store.shape[1]))
         return total
 
     def _shares(self, store: Floats) -> Floats:
-        """What clusters contribute to the log posterior."""
+        """Return the contributions of clusters to the log posterior."""
         found: Floats = kernels.log_shares(
             self._likelihood,
             self._prior,
@@ -546,7 +551,7 @@ def advance(model: Model, task: Step) -> tuple[ChainState, Record]:
     """One step of one chain on rows of this process; the state given is left as it is."""
     settings = task.settings
     likelihood = model.arrays.likelihood(model.values)
-    rows = RowsHere(likelihood, task.threads)
+    rows = LocalRows(likelihood, task.threads)
     labels = [
         task.state.labels[first:last]
         for first, last in zip(rows.bounds, rows.bounds[1:], strict=False)
@@ -568,7 +573,7 @@ def advance(model: Model, task: Step) -> tuple[ChainState, Record]:
     return state, Record(matrix, scalars)
 
 
-def obstacle(arrays: Arrays, prior: PriorTables) -> str | None:
+def reason_not_parallel(arrays: Arrays, prior: PriorTables) -> str | None:
     """Why rows cannot be swept given parameters, or None where they can."""
     if any(arrays.functions):
         return "its kernel has no parameters to draw"

@@ -29,7 +29,7 @@ from partita.labels import (
 from partita.samplers.base import Kernel, Moments
 from partita.samplers.chains import Arrays, flatten
 from partita.samplers.priors import PartitionPrior, PriorTables
-from partita.scan import Block, concatenated, map_blocks
+from partita.scan import Block, concatenate_arrays, map_blocks
 
 
 class _FitBase:
@@ -128,7 +128,7 @@ class Predictions(_FitBase):
         """
         prob = between(prob, "prob", 0, 1)
         with about("grid", "data"):
-            encoded = self._encoded(grid)
+            encoded = self._encode_rows(grid)
         tail = (1 - prob) / 2
         parts = []
         for log_found in self._log_densities(encoded, n_jobs):
@@ -142,7 +142,7 @@ class Predictions(_FitBase):
         """Log densities (n_draws, n_some) of all draws, at the points in blocks."""
         from partita.kernels.gibbs.density import predictive_log_densities
 
-        arrays, tables = self._compiled(self.kernel, encoded)
+        arrays, tables = self._model_arrays(self.kernel, encoded)
         base, alone = self.kernel.log_base(encoded), _log_alone(encoded, arrays, tables)
         parameters = self._parameters()
         step = max(1, _CELLS // self.draws.n_draws)
@@ -166,7 +166,7 @@ class Predictions(_FitBase):
                 )
                 return (found,)
 
-            (found,) = concatenated(map_blocks(look, self.draws, rows=_DRAWS, n_jobs=n_jobs))
+            (found,) = concatenate_arrays(map_blocks(look, self.draws, rows=_DRAWS, n_jobs=n_jobs))
             yield found
 
     def _leave_one_out(
@@ -198,7 +198,7 @@ class Predictions(_FitBase):
             return (found,)
 
         kept = self.draws._take(chosen)
-        return concatenated(map_blocks(look, kept, rows=_DRAWS, n_jobs=n_jobs))[0]
+        return concatenate_arrays(map_blocks(look, kept, rows=_DRAWS, n_jobs=n_jobs))[0]
 
     def predict(self, new_data: DataSource, labels: LabelsLike) -> Floats:
         """Probabilities of the clusters of a reported partition for new observations.
@@ -224,11 +224,11 @@ class Predictions(_FitBase):
 
         partition = self._by_size(labels)
         with about("new_data", "data"):
-            encoded = self._encoded(new_data)
+            encoded = self._encode_rows(new_data)
         k = int(partition.max()) + 1
         log_densities = []
         for fixed in self.kernel.given(self.values, partition):
-            arrays, tables = self._compiled(fixed, encoded)
+            arrays, tables = self._model_arrays(fixed, encoded)
             sizes, joining = join_weights(
                 arrays.likelihood(encoded),
                 arrays.likelihood(self.values),
@@ -242,7 +242,7 @@ class Predictions(_FitBase):
         weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
-    def _encoded(self, data: Any) -> Floats:
+    def _encode_rows(self, data: Any) -> Floats:
         """New rows as the kernel encodes them; columns are matched by name, else by position."""
         table, names = as_table(data), self.columns
         if table.n_columns != len(names):
@@ -254,7 +254,7 @@ class Predictions(_FitBase):
             table = table.select([table.names.index(name) for name in names])
         return self.kernel.encode(Table(names, table.columns))
 
-    def _compiled(self, kernel: Kernel, points: Floats) -> tuple[Arrays, PriorTables]:
+    def _model_arrays(self, kernel: Kernel, points: Floats) -> tuple[Arrays, PriorTables]:
         """Arrays of the model with room for one item more than the data have."""
         values = self.values
         incomplete = np.asarray(np.isnan(values).any(axis=0) | np.isnan(points).any(axis=0))
@@ -534,7 +534,7 @@ class Laws:
         """Posterior quantiles, (k, P); NaN where the law is not known."""
         from scipy import stats
 
-        return self._through(
+        return self._apply_by_kind(
             lambda shape: stats.gamma.ppf(q, shape),
             lambda a, b: stats.beta.ppf(q, a, b),
             lambda freedom: stats.t.ppf(q, freedom),
@@ -563,7 +563,7 @@ class Laws:
 
     def sample(self, rng: np.random.Generator) -> Floats:
         """One draw of every parameter, (k, P); the mean itself where the law is not known."""
-        return self._through(
+        return self._apply_by_kind(
             rng.standard_gamma,
             rng.beta,
             rng.standard_t,
@@ -571,7 +571,7 @@ class Laws:
             None,
         )
 
-    def _through(
+    def _apply_by_kind(
         self, gamma: Law, beta: Law, student: Law, inverse_gamma: Law, otherwise: float | None
     ) -> Floats:
         found = self.expected() if otherwise is None else np.full(self.mean.shape, otherwise)

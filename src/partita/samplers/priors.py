@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from partita._archive import Registered
-from partita._validate import called_rightly, integer, number, positive, unexpected
+from partita._validate import integer, number, positive, translate_call_errors, unexpected
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats, Ints
 from partita.kernels.gibbs.primitives import Prior
@@ -679,7 +679,7 @@ class ProductPartition(PartitionPrior):
     def __post_init__(self) -> None:
         log_v, log_w = self.log_v, self.log_w
         if isinstance(log_v, Mapping):
-            with called_rightly(log_v, "log_v", "a table for each number of items"):
+            with translate_call_errors(log_v, "log_v", "a table for each number of items"):
                 log_v = {int(n): _numbers(row, "log_v") for n, row in log_v.items()}
         elif not callable(log_v):
             log_v = _numbers(log_v, "log_v")
@@ -688,7 +688,7 @@ class ProductPartition(PartitionPrior):
 
     def _tabulated(self, n_items: int) -> tuple[Floats, Floats]:
         """log V(N, k) for k = 1 … N + 1 (−∞ beyond the possible), log W(n) for n = 1 … N."""
-        with called_rightly(self.log_w, "log_w", "a function of n that returns a number"):
+        with translate_call_errors(self.log_w, "log_w", "a function of n that returns a number"):
             w = np.array([_entry(self.log_w, n) for n in range(1, n_items + 1)])
         if not np.isfinite(w).all():
             n = int(np.flatnonzero(~np.isfinite(w))[0]) + 1
@@ -710,7 +710,7 @@ class ProductPartition(PartitionPrior):
         else:
             row = self.log_v
         if callable(row):
-            with called_rightly(row, "log_v", "a function of N and k that returns a number"):
+            with translate_call_errors(row, "log_v", "a function of N and k that returns a number"):
                 v = np.array([float(row(n_items, k)) for k in range(1, n_items + 1)])
         else:
             v = np.full(n_items, -np.inf)

@@ -16,9 +16,9 @@ import numpy as np
 
 from partita._files import PathLike
 from partita._resources import count_jobs, require_memory, run
-from partita._text import listed
 from partita._validate import Rng, choice, generator, integer, number, unexpected
 from partita._validate import path as clean_path
+from partita._wording import listed
 from partita.dask import as_client, is_collection
 from partita.errors import (
     Interrupted,
@@ -58,12 +58,12 @@ from partita.samplers.checkpoint import (
     ChainFiles,
     Checkpointer,
     Run,
+    merge_shards,
     read_checkpoint,
     remove_shards,
-    with_shards,
 )
 from partita.samplers.discrete import BetaBernoulli, DirichletCategorical, GammaPoisson
-from partita.samplers.fit import STARTED, Fit, collected
+from partita.samplers.fit import STARTED, Fit, collect_draws
 from partita.samplers.normal import NormalInverseGamma, NormalInverseWishart, priors_of
 from partita.samplers.priors import DirichletProcess, Gamma, PartitionPrior, clean_prior
 
@@ -192,7 +192,7 @@ def _from_sample(
         n_rows, centres = min(_ROWS * times, n_items), min(_CENTRES * times, most)
         rows = np.sort(rng.choice(n_items, n_rows, replace=False))
         labels = as_labels(_kmeans(kernel.features(values[rows]), centres, rng))
-        own = _for_fewer(prior, n_rows)
+        own = _prior_for_sample(prior, n_rows)
         model = build_model(kernel, own, values[rows], incomplete)
         random = rng.integers(1, 2**63, size=4).astype(np.uint64)
         rates, concentration = model.arrays.starting_rates(), model.prior.concentration
@@ -218,7 +218,7 @@ def _from_sample(
     return ChainState(canonical(everywhere), concentration, found.random, found.rates)
 
 
-def _for_fewer(prior: PartitionPrior, n_items: int) -> PartitionPrior:
+def _prior_for_sample(prior: PartitionPrior, n_items: int) -> PartitionPrior:
     """The prior for a part of the items; the default where it is for all of them only."""
     try:
         return prior.bind(n_items)
@@ -325,7 +325,7 @@ def _adaptive(table: Table, rows: Ints | None = None) -> NormalInverseGamma:
         shape=_SIMILAR,
         rate=rates,
     )
-    values = _unrounded(values[rows], table)
+    values = _jitter_ties(values[rows], table)
     settings = Settings(*_PILOT, split_merges(len(values)))
     for seed in range(_ROUNDS):
         fit = refit(kernel, _DEFAULT_PRIOR, values, table.names, settings, rng=seed, n_jobs=1)
@@ -457,12 +457,12 @@ def _best_kernel(table: Table, prior: PartitionPrior, n_jobs: int | None) -> tup
         # Larger tables say themselves how wide clusters are. Precisions found on 1,000 rows of
         # 100,000 made 31 clusters of 20, and iterations dearer by a third.
         named["adaptive"] = kernel_of_types(table, "adaptive", np.delete(rows, held_out))[0]
-    prior = _for_fewer(prior, rows.size - held_out.size)
+    prior = _prior_for_sample(prior, rows.size - held_out.size)
     found, compared = {}, table.rows(rows)
     for name, kernel in named.items():
         bound = kernel.bind(table)
         found[name] = heldout_log_density(
-            _unrounded(bound.encode(compared), table),
+            _jitter_ties(bound.encode(compared), table),
             held_out,
             kernel=bound,
             prior=prior,
@@ -484,7 +484,7 @@ def _best_kernel(table: Table, prior: PartitionPrior, n_jobs: int | None) -> tup
     )
 
 
-def _unrounded(values: Floats, table: Table) -> Floats:
+def _jitter_ties(values: Floats, table: Table) -> Floats:
     """Encoded rows with columns of many equal numbers spread over their smallest difference."""
     rng = np.random.default_rng(1)
     found = np.ascontiguousarray(values)
@@ -629,7 +629,7 @@ def sample(
     given_prior = _check_prior(prior)
     settings = _check_settings(draws, burn_in, thin, chains, sweeps, split_merge)
     if is_collection(data):
-        from partita.samplers.on_workers import sample_on_workers
+        from partita.samplers.dask import sample_on_workers
 
         if resume is not None:
             raise NotSupportedError(
@@ -665,7 +665,7 @@ def sample(
         return chain_states(*starts)
 
     if resume is not None:
-        begun = with_shards(read_checkpoint(resume, made), resume, made)
+        begun = merge_shards(read_checkpoint(resume, made), resume, made)
         if initial is not None or rng is not None:
             given = initial_state(states())
             asked = {"initial": initial is not None, "rng": rng is not None}
@@ -673,7 +673,7 @@ def sample(
     else:
         begun = initial_state(states())
     keeper = Checkpointer(checkpoint, every=checkpoint_every, model=made.model, resumed=resume)
-    begun = with_parameters(begun, model) if resume is None else begun
+    begun = initialise_parameters(begun, model) if resume is None else begun
     on_workers = None
     if engine is not None and checkpoint is not None:
         on_workers = ChainFiles(checkpoint, every=checkpoint_every, model=made.model, begun=begun)
@@ -705,7 +705,7 @@ def sample(
         sys.stderr.write(f"partita: {keeper.failure}\n")
     if interrupted:
         notes = (*notes, _say_interrupted(reached, settings, checkpoint))
-    kept, trace = collected(reached, model, kernel, table.names, table.item_names)
+    kept, trace = collect_draws(reached, model, kernel, table.names, table.item_names)
     how = (settings, notes, seconds, interrupted, reached.standing())
     return Fit(kept, trace, kernel, prior, values, table.names, *how)
 
@@ -742,9 +742,9 @@ def _check_sampler(
     """The settings with the sampler that the model allows, and a note where it is another."""
     choice(sampler, "sampler", SAMPLERS)
     if sampler == "parallel":
-        from partita.samplers.parallel import obstacle
+        from partita.samplers.parallel import reason_not_parallel
 
-        reason = obstacle(model.arrays, model.prior)
+        reason = reason_not_parallel(model.arrays, model.prior)
         if reason is not None:
             note = f"sampler='parallel' is not possible for this model: {reason}. The collapsed "
             return settings, (*notes, f"{note}sampler ran instead.")
@@ -784,7 +784,7 @@ _WAYS_OUT = {
 }
 
 
-def with_parameters(progress: Progress, model: Model) -> Progress:
+def initialise_parameters(progress: Progress, model: Model) -> Progress:
     """Chains start where the priors of what is learned have their middle."""
     concentration, rates = model.prior.concentration, model.arrays.starting_rates()
     states = (

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from partita._resources import Clock
 from partita._result import Page, Result, Table
-from partita._text import brief, counted, in_list, in_unit, percent
 from partita._validate import Rng, seconds, unexpected
+from partita._wording import brief, counted, in_list, in_unit, percent
 from partita.credible.ball import clean_prob, credible_ball
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, NotSupportedError, ReweightingError
@@ -34,7 +34,7 @@ from partita.samplers.priors import (
     clean_prior,
     concentration_for,
 )
-from partita.scan import Block, by_chain, concatenated, map_blocks, shapes_of, weighted_error
+from partita.scan import Block, by_chain, concatenate_arrays, map_blocks, shapes_of, weighted_error
 from partita.search.estimate import estimate as estimate_of
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ def sizes_of(draws: Draws) -> Ints:
         rows += most * np.arange(len(rows))[:, None]
         return (np.bincount(rows.ravel(), minlength=most * len(rows)).reshape(-1, most),)
 
-    return concatenated(map_blocks(counted, draws))[0]
+    return concatenate_arrays(map_blocks(counted, draws))[0]
 
 
 # ---------------------------------------------------------------- a grid of priors
@@ -546,7 +546,7 @@ def prior_sensitivity(
     else:
         for prior in _clean_priors(priors):
             grid.add(prior)
-    return _over(grid, reported, known, chosen, level, rng, n_jobs)
+    return _estimates_over_grid(grid, reported, known, chosen, level, rng, n_jobs)
 
 
 def sensitivity_of_fit(
@@ -563,7 +563,7 @@ def sensitivity_of_fit(
     grid = _Grid(fit.draws, fit.prior, clock)
     grid.fill(1 if brief else _STEPS)
     known = not found.constraints and found.method == "auto"
-    return _over(grid, found.labels, known, found.loss, prob, rng, n_jobs)
+    return _estimates_over_grid(grid, found.labels, known, found.loss, prob, rng, n_jobs)
 
 
 def is_quick(prior: PartitionPrior) -> bool:
@@ -576,7 +576,7 @@ def is_quick(prior: PartitionPrior) -> bool:
     return isinstance(prior, (DirichletProcess, PitmanYor))
 
 
-def _over(
+def _estimates_over_grid(
     grid: _Grid,
     reported: Labels,
     known: bool,
@@ -591,16 +591,18 @@ def _over(
     entries, own = grid.ordered()
     search: dict[str, Any] = {"loss": loss, "bound": None, "rng": rng, "n_jobs": n_jobs}
     search["progress"] = False
-    row = _under(entries[own][1], reported, metric, prob, None if known else search, grid.clock)
-    rows: dict[int, dict[str, Any]] = {own: row | _of_weights(entries[own][1], is_own=True)}
+    row = _estimate_under(
+        entries[own][1], reported, metric, prob, None if known else search, grid.clock
+    )
+    rows: dict[int, dict[str, Any]] = {own: row | _weight_diagnostics(entries[own][1], is_own=True)}
     for m, (prior, found) in enumerate(entries):
         if m == own:
             continue
         try:
             if not grid.clock.is_up():
-                row = _under(found, reported, metric, prob, search, grid.clock)
+                row = _estimate_under(found, reported, metric, prob, search, grid.clock)
                 if not row["cut_short"]:
-                    rows[m] = row | _of_weights(found, is_own=False)
+                    rows[m] = row | _weight_diagnostics(found, is_own=False)
         except KeyboardInterrupt:
             grid.clock.interrupt()
         if m not in rows:
@@ -778,7 +780,7 @@ def _brief(value: Any) -> str:
     return f"{type(value).__name__}({', '.join(numbers)})"
 
 
-def _under(
+def _estimate_under(
     draws: Draws,
     reported: Labels,
     metric: Loss,
@@ -804,7 +806,7 @@ def _under(
         "cut_short": cut_short,
         "labels": np.asarray(labels, np.int32),
         "n_clusters": int(labels.max()) + 1,
-        "distance": float(_between(metric, reported, labels)),
+        "distance": float(_distance_between(metric, reported, labels)),
         "excess": float(draws.probabilities @ more),
         "excess_mcse": weighted_error(draws, more),
         "expected_clusters": float(draws.probabilities @ k),
@@ -815,7 +817,7 @@ def _under(
     }
 
 
-def _of_weights(draws: Draws, *, is_own: bool) -> dict[str, float]:
+def _weight_diagnostics(draws: Draws, *, is_own: bool) -> dict[str, float]:
     """Effective draws, and the ratio of evidences to the draws' own prior."""
     record = None if is_own else draws.reweighting
     if record is None:
@@ -828,7 +830,7 @@ def _of_weights(draws: Draws, *, is_own: bool) -> dict[str, float]:
     }
 
 
-def _between(metric: Loss, a: Labels, b: Labels) -> float:
+def _distance_between(metric: Loss, a: Labels, b: Labels) -> float:
     rows = np.asarray(b, np.int32)[None, :]
     return float(metric.against(a.size)(a, rows, np.array([int(b.max()) + 1]))[0])
 

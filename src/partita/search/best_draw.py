@@ -8,13 +8,13 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._text import words
 from partita._tolerance import SUM
+from partita._wording import words
 from partita.draws import Draws
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Floats
 from partita.losses.base import Loss
-from partita.scan import Block, concatenated, map_blocks
+from partita.scan import Block, concatenate_arrays, map_blocks
 from partita.search import problem as problems
 from partita.search import settings
 from partita.search.multistart import sample_draws
@@ -65,11 +65,11 @@ def _evaluate(task: Task, draws: Draws, m: int, bounds: Floats) -> float:
         return loss.expected(row, draws, task.options.n_jobs)
     away = loss.distances(row, draws, task.options.n_jobs)
     if loss.is_metric:
-        np.maximum(bounds, _at_least(away, mass)[: bounds.size], out=bounds)
+        np.maximum(bounds, _triangle_bounds(away, mass)[: bounds.size], out=bounds)
     return float((away * mass).sum())
 
 
-def _at_least(away: Floats, mass: Floats) -> Floats:
+def _triangle_bounds(away: Floats, mass: Floats) -> Floats:
     """Σ_m w_m |x − away_m| at x = away, for every draw, less what rounding may add."""
     order = np.argsort(away, kind="stable")
     x, w = away[order], mass[order]
@@ -81,13 +81,13 @@ def _at_least(away: Floats, mass: Floats) -> Floats:
 
 
 def _ranking(task: Task, draws: Draws) -> Floats:
-    """About the expected loss of every draw."""
+    """Approximate the expected loss of every draw."""
     judges = sample_draws(draws, settings.JUDGES, task.rng)
     judged = partial(_judged, loss=task.loss, judges=judges)
     task.report(
         f"ranking {draws.n_draws:,} {words(draws.kind).draws} on {judges.n_draws:,} of them"
     )
-    (found,) = concatenated(map_blocks(judged, draws, n_jobs=task.options.n_jobs))
+    (found,) = concatenate_arrays(map_blocks(judged, draws, n_jobs=task.options.n_jobs))
     return found
 
 
@@ -182,7 +182,7 @@ def _losses(task: Task, draws: Draws, n_candidates: int) -> Floats:
 
 
 def _evaluator(task: Task, draws: Draws, n_candidates: int) -> tuple[Evaluate, float]:
-    """How to evaluate a piece of candidates, and the labels compared per candidate."""
+    """Return a function that evaluates candidates, and the labels compared per candidate."""
     loss = task.loss
     every_draw = float(draws.n_draws) * draws.n_items
     if loss.uses_similarity and draws.n_items <= settings.MATRIX_ITEMS:
@@ -211,7 +211,7 @@ def _by_similarity(task: Task, draws: Draws) -> Evaluate:
 
 
 def _by_pairs(task: Task, draws: Draws, n_candidates: int) -> Evaluate:
-    """Each pair of draws once, for a loss that does not depend on their order."""
+    """Evaluate each pair of draws once, for a symmetric loss."""
     measure = task.loss.against(draws.n_items)
     mass = draws.probabilities
 

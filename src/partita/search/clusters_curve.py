@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from partita._progress import Status
 from partita._result import Page, Result, Table
-from partita._text import Kind, in_list, in_unit, short, words
 from partita._validate import Rng, integer, number, seconds, shown
+from partita._wording import Kind, in_list, in_unit, short, words
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, NotSupportedError, PartitaWarning
 from partita.kernels.arrays import Floats

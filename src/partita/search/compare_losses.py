@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from partita._resources import Clock
 from partita._result import Page, Result, Table, latex_table
-from partita._text import counted, in_list, of_sizes, words
 from partita._validate import Rng, seconds, shown
+from partita._wording import counted, in_list, of_sizes, words
 from partita.errors import InvalidInputError
 from partita.labels import DrawsLike, data_frame
 from partita.losses.base import Loss

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._text import counted, roughly
 from partita._tolerance import SUM
 from partita._validate import integer
+from partita._wording import counted, roughly
 from partita.draws import Draws
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Ints
@@ -21,8 +21,8 @@ from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss, expected_loss
 from partita.scan import map_blocks
 from partita.search import settings
-from partita.search.exact import MAX_TIES, ORIGIN, Listed, every_partition, minimisers
-from partita.search.linkage import cut_into, linked
+from partita.search.exact import MAX_TIES, ORIGIN, PartitionList, every_partition, minimisers
+from partita.search.linkage import average_linkage, cut_into
 from partita.search.local_search import Constraints, LocalSearch, Patience, repair
 from partita.search.multistart import (
     LocalMinimum,
@@ -53,7 +53,7 @@ from partita.similarity_matrix import similarity
 
 
 class Effort(NamedTuple):
-    """How long to search within rules."""
+    """Effort of a constrained search."""
 
     descents: int
     """Different partitions that go on with moves of clusters."""
@@ -74,7 +74,7 @@ BRIEF = Effort(descents=1, patience=0, draws=0, rounds=1, links=False)
 def clean_constraints(
     n_items: int, n_clusters: int | None, min_size: int, max_clusters: int | None, method: str
 ) -> Constraints | None:
-    """The rules an estimate must keep; None where it is free."""
+    """Return the constraints on an estimate; None if there are none."""
     least = integer(min_size, "min_size", least=1)
     k = None if n_clusters is None else integer(n_clusters, "n_clusters", least=1)
     if k is None and least == 1:
@@ -99,7 +99,7 @@ def clean_constraints(
     return Constraints(k, least)
 
 
-def within(task: Task, rules: Constraints, free: list[Candidate]) -> list[Candidate]:
+def search_constrained(task: Task, rules: Constraints, free: list[Candidate]) -> list[Candidate]:
     """The partitions that keep the constraints; their cost is added to the limits."""
     best = min(free, key=lambda c: task.evaluate(c.labels))
     if rules.allow(best.labels):
@@ -127,7 +127,7 @@ def within(task: Task, rules: Constraints, free: list[Candidate]) -> list[Candid
 
 
 class ConstrainedSearch:
-    """Searches within rules that share their tables."""
+    """Constrained searches that share their tables."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -144,33 +144,33 @@ class ConstrainedSearch:
 
     def prepare(self) -> None:
         """Choose the draws that are explored now, whatever is searched for first."""
-        _ = self._explored
+        _ = self._exploration
 
     @cached_property
-    def _listed(self) -> Listed:
+    def _all_partitions(self) -> PartitionList:
         """Every partition of few items."""
         return every_partition(self.task.n_items)
 
     @cached_property
-    def _explored(self) -> tuple[Problem, Draws | None]:
+    def _exploration(self) -> tuple[Problem, Draws | None]:
         return exploration_problem(self.task)
 
     @property
     def _problem(self) -> Problem:
-        return self._explored[0]
+        return self._exploration[0]
 
     @property
     def _sample(self) -> Draws | None:
-        return self._explored[1]
+        return self._exploration[1]
 
     @cached_property
     def _merges(self) -> Ints | None:
         """Average linkage on the draws that are explored."""
         task = self.task if self._sample is None else self.task.on(self._sample)
-        return linked(task)
+        return average_linkage(task)
 
     @cached_property
-    def _whole(self) -> Problem | None:
+    def _full_problem(self) -> Problem | None:
         """All draws, where a sample of them is explored."""
         task = self.task
         if by_similarity(task) or self._sample is task.draws:
@@ -182,27 +182,27 @@ class ConstrainedSearch:
         self, rules: Constraints, starts: Sequence[Candidate], effort: Effort
     ) -> list[Candidate]:
         """Partitions that keep the rules, the best found first."""
-        exact = self._enumerated(rules) if self.enumerates else None
+        exact = self._enumerate(rules) if self.enumerates else None
         if exact is not None:
             return exact
         begun = run_interruptible(
-            self.task, lambda: self._begun(rules, starts, effort), "partitions to begin with"
+            self.task, lambda: self._make_starts(rules, starts, effort), "partitions to begin with"
         )
-        reached = self._descended(rules, begun, effort)
+        reached = self._descend(rules, begun, effort)
         if effort.patience and not self.task.clock.is_up():
-            reached = distinct([*reached, self._iterated(rules, reached[0], effort)])
-        if self._whole is not None and not self.task.clock.is_up():
-            reached = [*self._polished(rules, reached, effort), *reached]
+            reached = distinct([*reached, self._iterate(rules, reached[0], effort)])
+        if self._full_problem is not None and not self.task.clock.is_up():
+            reached = [*self._refine(rules, reached, effort), *reached]
         return [Candidate(r.labels, r.origin) for r in reached]
 
-    def _enumerated(self, rules: Constraints) -> list[Candidate] | None:
+    def _enumerate(self, rules: Constraints) -> list[Candidate] | None:
         """The best of all partitions that keep the rules; None where too many are in doubt."""
-        task, every = self.task, self._listed.labels
+        task, every = self.task, self._all_partitions.labels
         sizes = np.stack([(every == k).sum(axis=1) for k in range(task.n_items)])
         allowed = ((sizes == 0) | (sizes >= rules.min_size)).all(axis=0)
         if rules.n_clusters is not None:
             allowed &= every.max(axis=1) + 1 == rules.n_clusters
-        listed = self._listed.only(allowed)
+        listed = self._all_partitions.only(allowed)
         best: Labels | None
         if task.loss.form(1) is not None:
             best = minimisers(task, [listed])
@@ -214,11 +214,11 @@ class ConstrainedSearch:
             return None
         return [Candidate(np.ascontiguousarray(row), ORIGIN) for row in best[:MAX_TIES]]
 
-    def _polished(
+    def _refine(
         self, rules: Constraints, reached: list[LocalMinimum], effort: Effort
     ) -> list[LocalMinimum]:
         """Ends of descents on all draws, from what is lowest on the sample and on all draws."""
-        assert self._whole is not None
+        assert self._full_problem is not None
         on_all = min(reached[: 4 * effort.descents], key=lambda r: self.task.evaluate(r.labels))
         chosen = [on_all] if effort.descents == 1 else distinct([reached[0], on_all])
         ends = run_interruptible_parallel(
@@ -230,7 +230,7 @@ class ConstrainedSearch:
         self.task.n_evaluated += sum(r.n_evaluated for r in ends)
         return ends
 
-    def _begun(
+    def _make_starts(
         self, rules: Constraints, starts: Sequence[Candidate], effort: Effort
     ) -> list[StartPoint]:
         """Where descents begin: partitions that keep the rules, each once."""
@@ -254,7 +254,7 @@ class ConstrainedSearch:
             found.setdefault(near.tobytes(), StartPoint(near, origin, rng))
         return list(found.values())
 
-    def _descended(
+    def _descend(
         self, rules: Constraints, begun: list[StartPoint], effort: Effort
     ) -> list[LocalMinimum]:
         """Sweeps from everywhere, moves of clusters from where they ended lowest."""
@@ -275,7 +275,7 @@ class ConstrainedSearch:
         )
         return run_interruptible_parallel(self.task, descend, begun, say)
 
-    def _iterated(self, rules: Constraints, best: LocalMinimum, effort: Effort) -> LocalMinimum:
+    def _iterate(self, rules: Constraints, best: LocalMinimum, effort: Effort) -> LocalMinimum:
         """Iterated local search from the best partition."""
         task = self.task
         share = task.options.n_starts / settings.DEFAULT_STARTS
@@ -292,8 +292,8 @@ class ConstrainedSearch:
         return ended
 
     def _polish(self, rules: Constraints, effort: Effort, start: StartPoint) -> LocalMinimum:
-        assert self._whole is not None
-        search = make_search(self.task, self._whole, start, rules)
+        assert self._full_problem is not None
+        search = make_search(self.task, self._full_problem, start, rules)
         search.refine(settings.ALTERNATIVES * effort.descents)
         return reached(search, start.origin)
 
@@ -304,7 +304,7 @@ class ConstrainedSearch:
 _STARTS = 8
 """Draws that agree with the partial partition from which the search begins."""
 
-_COMPARED = 64
+_JUDGED_DRAWS = 64
 """Such draws among which the best are chosen, the likeliest."""
 
 _PERTURBED, _PERTURBED_WORK = 24, 2e8
@@ -356,19 +356,19 @@ def complete(draws: Draws, partial: PartialPartition, *, loss: str | Loss = "vi"
         problem = problem_from_draws(merged, measure)
     rng = np.random.default_rng(0)
 
-    def settled(start: Labels) -> tuple[float, Labels]:
+    def descend_on_free_items(start: Labels) -> tuple[float, Labels]:
         search = LocalSearch(problem, start, rng)
         search.sweep_only(free)
         labels = search.labels
         return measure.expected(labels, draws), labels
 
     starts = _agreeing_draws(draws, partial, measure)
-    best_value, best_labels = min(map(settled, starts), key=lambda pair: pair[0])
+    best_value, best_labels = min(map(descend_on_free_items, starts), key=lambda pair: pair[0])
     for _ in range(min(_PERTURBED, int(_PERTURBED_WORK / cells))):
         start = best_labels.copy()
         some = free[rng.random(free.size) < rng.uniform(0.1, 0.6)]
         start[some] = rng.integers(0, int(start.max()) + 2, some.size)
-        value, labels = settled(relabel(start))
+        value, labels = descend_on_free_items(relabel(start))
         if value < best_value:
             best_value, best_labels = value, labels
     return by_size(best_labels)
@@ -394,12 +394,12 @@ def _completions(
 
 def _agreeing_draws(draws: Draws, partial: PartialPartition, loss: Loss) -> list[Labels]:
     """The draws that agree and have the smallest expected loss, of the likeliest that agree."""
-    from partita.kernels.core import agreeing
+    from partita.kernels.credible_core import agreeing
 
     merged, stated = draws.unique(), partial.labels
     holds = np.concatenate(list(map_blocks(lambda block: agreeing(block.rows, stated), merged)))
     mine = np.flatnonzero(holds)
-    likely = mine[np.argsort(-merged.probabilities[mine], kind="stable")[:_COMPARED]]
+    likely = mine[np.argsort(-merged.probabilities[mine], kind="stable")[:_JUDGED_DRAWS]]
     rows = [merged.rows(int(m), int(m) + 1)[0] for m in likely]
     values = [loss.expected(row, draws) for row in rows]
     return [rows[j] for j in np.argsort(values, kind="stable")[:_STARTS]]

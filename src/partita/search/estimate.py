@@ -17,12 +17,12 @@ from partita.features.draws import FeatureDraws, as_features, is_features, parti
 from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, Labels, LabelsLike, as_label_rows, by_size, relabel
 from partita.losses.base import Loss
-from partita.losses.evaluate import as_loss, as_similarity, named
+from partita.losses.evaluate import as_loss, as_similarity, loss_names
 from partita.posterior import Posterior, as_posterior
 from partita.scan import gather_for, is_remote
-from partita.search import best_draw, exact, hasse, large, linkage, settings
+from partita.search import best_draw, blockwise, exact, hasse, linkage, settings
 from partita.search.bounds import lower_bound
-from partita.search.constraints import clean_constraints, within
+from partita.search.constraints import clean_constraints, search_constrained
 from partita.search.result import (
     PointEstimate,
     SearchReport,
@@ -251,9 +251,9 @@ def estimate(
             report=status.say,
             posterior=posterior,
         )
-        candidates = _searched(task, search)
+        candidates = _run_search(task, search)
         if rules is not None:
-            candidates, task.settled = within(task, rules, candidates), None
+            candidates, task.settled = search_constrained(task, rules, candidates), None
         found = outcome(task, candidates, posterior, method, bound)
         constraints = constraints_in_words(n_clusters, min_size, max_clusters)
         found = replace(found, constraints=constraints)
@@ -307,7 +307,7 @@ def _posterior_or_matrix(
     if not loss.uses_similarity:
         raise NotSupportedError(
             f"the expected {loss.title} cannot be minimised from a similarity matrix; it needs the "
-            f"draws. Losses that can: {named(lambda known: known.uses_similarity)}.",
+            f"draws. Losses that can: {loss_names(lambda known: known.uses_similarity)}.",
             argument="loss",
         )
     return None, as_similarity(similarity)  # type: ignore[arg-type] # one of the two is there
@@ -343,7 +343,7 @@ def _clean_options(
     return Options(n_starts, given, max_clusters, neighbours, n_jobs)
 
 
-def _searched(task: Task, search: Any) -> list[Candidate]:
+def _run_search(task: Task, search: Any) -> list[Candidate]:
     """What the method found; after Ctrl-C outside its threads, what it had recorded."""
     try:
         return list(search(task))
@@ -438,11 +438,13 @@ def _start(candidate: Candidate, value: float) -> Start:
 # ------------------------------------------------------------------ local search by evaluation
 
 
-SAID = "searched by evaluation: a local minimum under moves of single items, without a lower bound"
-"""What the result says about itself."""
+EVALUATION_LIMIT = (
+    "searched by evaluation: a local minimum under moves of single items, without a lower bound"
+)
+"""Limit that a search by evaluation reports."""
 
 
-class Evaluated:
+class CachedLosses:
     """Expected losses of the partitions looked at, each evaluated once."""
 
     def __init__(self, task: Task) -> None:
@@ -463,7 +465,7 @@ class Evaluated:
 
 def search_by_evaluation(task: Task) -> list[Candidate]:
     """Evaluate candidates of every kind, then move items of the best."""
-    value = Evaluated(task)
+    value = CachedLosses(task)
     candidates = []
     for candidate in _evaluated_candidates(task):
         value(candidate.labels)
@@ -471,7 +473,7 @@ def search_by_evaluation(task: Task) -> list[Candidate]:
         task.keep([candidate])
         if task.clock.is_up():
             break
-    task.limits.append(SAID)
+    task.limits.append(EVALUATION_LIMIT)
     ranked = sorted(candidates, key=lambda c: value(c.labels))
     best = distinct_candidates(ranked)[: settings.LEADING]
     moved = [Candidate(_descend_by_evaluation(task, value, c.labels), c.origin) for c in best]
@@ -488,7 +490,7 @@ def _evaluated_candidates(task: Task) -> list[Candidate]:
     losses: tuple[Loss, ...] = (VI(), Binder())
     for other in losses:
         nearby = task.under(other)
-        kinds = [min(large.search(nearby), key=lambda c: nearby.evaluate(c.labels))]
+        kinds = [min(blockwise.search(nearby), key=lambda c: nearby.evaluate(c.labels))]
         if n <= settings.MATRIX_ITEMS:
             kinds += linkage.search_average(nearby)[:1] + linkage.search_complete(nearby)[:1]
         found += [Candidate(c.labels, f"{c.origin} under {other!r}") for c in kinds]
@@ -500,7 +502,7 @@ def _evaluated_candidates(task: Task) -> list[Candidate]:
     return found
 
 
-def _descend_by_evaluation(task: Task, value: Evaluated, start: Labels) -> Labels:
+def _descend_by_evaluation(task: Task, value: CachedLosses, start: Labels) -> Labels:
     """Move single items, each to its best cluster, until none moves or time is up."""
     labels = start
     cap = task.n_items if task.options.max_clusters is None else task.options.max_clusters
@@ -544,22 +546,22 @@ Method = Callable[[Task], Sequence[Candidate]]
 def search_auto(task: Task) -> Sequence[Candidate]:
     """The exact minimum of few items; iterated local search for more."""
     found = exact.search_few(task) if task.n_items <= settings.EXACT_ITEMS else None
-    return large.search(task) if found is None else found
+    return blockwise.search(task) if found is None else found
 
 
 def search_brief(task: Task) -> Sequence[Candidate]:
-    """The same; but where labels are many, items are not moved on all draws."""
+    """Search as "auto" does, but do not move items on all draws where labels are many."""
     return (
         search_auto(task)
         if task.n_items <= settings.EXACT_ITEMS
-        else large.search(task, brief=True)
+        else blockwise.search(task, brief=True)
     )
 
 
 METHODS: dict[str, Method] = {
     "auto": search_auto,
     "brief": search_brief,
-    "sweep": large.search,
+    "sweep": blockwise.search,
     "hasse": hasse.search,
     "draws": best_draw.search,
     "average": linkage.search_average,

@@ -56,15 +56,15 @@ ROUNDING = SUM
 """Of a loss, relative: what sums of a few thousand terms may be off by."""
 
 
-class Listed(NamedTuple):
+class PartitionList(NamedTuple):
     """All partitions of a number of items, and the clusters of each as sets of items."""
 
     labels: Labels  # (n, n_items)
     sets: Sets  # (n, n_items): bit i stands for item i, 0 for no cluster
 
-    def only(self, chosen: NDArray[np.bool_]) -> Listed:
+    def only(self, chosen: NDArray[np.bool_]) -> PartitionList:
         """Some of them."""
-        return Listed(self.labels[chosen], self.sets[chosen])
+        return PartitionList(self.labels[chosen], self.sets[chosen])
 
 
 def search(task: Task) -> list[Candidate]:
@@ -87,7 +87,7 @@ def search(task: Task) -> list[Candidate]:
 
 
 def search_few(task: Task, most: float = PAIRS) -> list[Candidate] | None:
-    """The same; None where time is up, or ``most`` pairs do not settle which is best."""
+    """As ``search``; None if time is up or ``most`` comparisons do not decide."""
     n, cap = task.n_items, task.options.max_clusters
     most_labels = n if cap is None else cap
     parts = (part.only(part.labels.max(axis=1) < most_labels) for part in _parts(n))
@@ -106,18 +106,18 @@ def _in_words(count: int) -> str:
     return f"{count:,}" if digits < 12 else f"more than 10^{digits}"
 
 
-def _parts(n_items: int) -> Iterator[Listed]:
+def _parts(n_items: int) -> Iterator[PartitionList]:
     for labels in partition_blocks(n_items, BLOCK):
-        yield Listed(labels, _sets_of(labels))
+        yield PartitionList(labels, _sets_of(labels))
 
 
-def every_partition(n_items: int) -> Listed:
+def every_partition(n_items: int) -> PartitionList:
     """All partitions of a number of items at once."""
     labels = np.concatenate(list(partition_blocks(n_items, BLOCK)))
-    return Listed(labels, _sets_of(labels))
+    return PartitionList(labels, _sets_of(labels))
 
 
-def minimisers(task: Task, parts: Iterable[Listed], most: float = PAIRS) -> Labels | None:
+def minimisers(task: Task, parts: Iterable[PartitionList], most: float = PAIRS) -> Labels | None:
     """The listed partitions that tie at the lowest loss.
 
     None where time is up, or where more than ``most`` pairs of a partition and a draw would have
@@ -139,7 +139,7 @@ def minimisers(task: Task, parts: Iterable[Listed], most: float = PAIRS) -> Labe
     return _evaluated(task, labels, np.concatenate(bounds), most)
 
 
-def _lowest(task: Task, parts: Iterable[Listed], table: _Table) -> Labels | None:
+def _lowest(task: Task, parts: Iterable[PartitionList], table: _Table) -> Labels | None:
     """The partitions of lowest loss, part by part."""
     best, rows, values = np.inf, [], []
     for part in parts:
@@ -183,7 +183,7 @@ class _Table:
     truth: float
     form: Any
 
-    def __call__(self, listed: Listed) -> Floats:
+    def __call__(self, listed: PartitionList) -> Floats:
         sums = (table[listed.sets].sum(axis=1).tolist() for table in (self.joint, self.own))
         combine, truth = self.form.combine, self.truth
         return np.array([combine(j, e, truth) for j, e in zip(*sums, strict=True)])
@@ -219,7 +219,7 @@ class _SimilarityTable(_Table):
         self.form, self.truth = task.loss.form(n), problem.mean_truth
 
 
-def mean_sum_losses(draws: Draws, loss: Loss, listed: Listed) -> Floats:
+def mean_sum_losses(draws: Draws, loss: Loss, listed: PartitionList) -> Floats:
     """Expected losses that are the form at the means of the sums."""
     return _MeanTable(draws, loss)(listed)
 
@@ -242,7 +242,7 @@ class _BoundTable:
         self._finer: dict[Sizes, set[Sizes]] = {t: _refinements(t) for t in self._truths}
         self._lines: dict[Sizes, tuple[float, Floats]] = {}
 
-    def __call__(self, listed: Listed) -> Floats:
+    def __call__(self, listed: PartitionList) -> Floats:
         estimates, of_partition = _by_sizes(listed.labels)
         bounds = np.empty(len(listed.labels))
         for which, sizes in enumerate(estimates):

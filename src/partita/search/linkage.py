@@ -17,8 +17,8 @@ from partita.kernels.counts import truth_sums
 from partita.kernels.dendrogram import Walk, link
 from partita.labels import Labels, relabel
 from partita.losses.base import Loss
-from partita.losses.evaluate import named
-from partita.scan import Block, Sums, map_blocks, summed
+from partita.losses.evaluate import loss_names
+from partita.scan import Block, Sums, map_blocks, sum_arrays
 from partita.search import settings
 from partita.search.problem import problem_from_similarity
 from partita.search.task import Candidate, Task, argmin_with_ties, run_interruptible
@@ -46,7 +46,7 @@ def _search(task: Task, linkage: Linkage) -> list[Candidate]:
         raise NotSupportedError(
             f"the expected {task.loss.title} of a cut needs the draws, but a similarity matrix was "
             "given instead. Losses that do without draws: "
-            f"{named(lambda known: known.uses_similarity)}.",
+            f"{loss_names(lambda known: known.uses_similarity)}.",
             argument="loss",
         )
     if n == 1:
@@ -91,7 +91,7 @@ def priced_cuts(task: Task, prices: Sequence[float]) -> list[Labels]:
     return [_cut(merges, int(t)) for t in best]
 
 
-def linked(task: Task) -> Ints | None:
+def average_linkage(task: Task) -> Ints | None:
     """The merges of average linkage; None where there are too many items to link."""
     n = task.n_items
     return None if n == 1 or n > settings.MATRIX_ITEMS else _merges(task, "average")
@@ -144,9 +144,9 @@ def _by_similarity(task: Task, walk: Walk, own: Floats) -> Floats:
 
 
 def _by_draws(task: Task, draws: Draws, walk: Walk, own: Floats) -> Floats:
-    """From the draws; from those seen so far if time runs out."""
+    """Cut losses from the draws, or from those read when time runs out."""
     loss, n = task.loss, task.n_items
-    look = partial(_looked_at, walk=walk, own=own, loss=loss)
+    look = partial(_block_gains, walk=walk, own=own, loss=loss)
     rows, n_jobs = max(1, BLOCK_LABELS // n), task.options.n_jobs
 
     def seen() -> Iterator[Sums]:
@@ -155,15 +155,15 @@ def _by_draws(task: Task, draws: Draws, walk: Walk, own: Floats) -> Floats:
             if task.clock.is_up():
                 return
 
-    total, sums = run_interruptible(task, lambda: summed(seen()), "cuts against draws")
+    total, sums = run_interruptible(task, lambda: sum_arrays(seen()), "cuts against draws")
     mean, mean_truth = np.asarray(total / sums[1]), float(sums[0] / sums[1])
     if not loss.averages_sums:
         return mean
     return _combined(loss, _running(n * loss.terms(n)[1], mean), own, mean_truth)
 
 
-def _looked_at(block: Block, *, walk: Walk, own: Floats, loss: Loss) -> Sums:
-    """What some draws add: to each merge or, combined draw by draw, to each cut; and their mass."""
+def _block_gains(block: Block, *, walk: Walk, own: Floats, loss: Loss) -> Sums:
+    """Contribution of a block to the gains of merges, or to the losses of cuts; and its mass."""
     n = own.size
     rows, mass, terms = block.rows, np.array(block.probabilities), loss.terms(n)
     if not loss.averages_sums:

@@ -91,7 +91,7 @@ FREE = Constraints()
 
 
 class Patience(NamedTuple):
-    """When an iterated local search ends."""
+    """Stopping rule of an iterated local search."""
 
     restarts: int
     """Restarts in a row without a gain."""
@@ -160,7 +160,7 @@ class LocalSearch:
 
     @property
     def budget_exhausted(self) -> bool:
-        """Whether the work that was allowed is done."""
+        """Whether the work budget is spent."""
         return self.work > self._work_limit
 
     @property
@@ -391,7 +391,7 @@ class LocalSearch:
                     break
 
     def _ways_out(self, item: int) -> list[int]:
-        """Where an item may be forced: its best other cluster, then a new one."""
+        """Return the targets of an ejection: the best other cluster, then a new one."""
         k = self.n_clusters
         home, other = int(self.state.slot_of[item]), int(self.scratch.other[item])
         ways = [other] if 0 <= other <= k and other != home else []
@@ -644,7 +644,7 @@ def move_nearest(search: LocalSearch, out: NDArray[np.int32], k: int) -> None:
 
 
 PERTURBATIONS = [move_items, merge_and_halve, draw_cluster, move_nearest]
-"""What a restart does to the best partition, one of these at random."""
+"""Perturbations of the best partition; each restart draws one at random."""
 
 
 # ---------------------------------------------------------------------- repair

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._resources import available_memory
-from partita._text import words
+from partita._wording import words
 from partita.draws import Draws, systematic
 from partita.labels import Labels
 from partita.losses.base import Loss
@@ -45,7 +45,7 @@ from partita.search.task import (
 
 @dataclass(frozen=True)
 class LocalMinimum:
-    """Where a descent ended."""
+    """A local minimum and how it was reached."""
 
     labels: Labels
     loss: float
@@ -54,7 +54,7 @@ class LocalMinimum:
     budget_exhausted: bool = False
     """Whether the descent was ended because it had done much work."""
     margin: NDArray[np.float64] | None = None
-    """What moving each item would have cost when it was last looked at."""
+    """Margin of each item when it was last scored: the cost of its best move."""
     restarts: int = 0
     """Perturbations from which the descent was taken up again."""
 
@@ -133,7 +133,7 @@ def tabu_search_from(task: Task, problem: Problem, start: StartPoint) -> LocalMi
 
 
 def reached(search: LocalSearch, origin: str, evaluated: int = 0) -> LocalMinimum:
-    """Where a search has ended."""
+    """Return the local minimum at which a search has stopped."""
     return LocalMinimum(
         search.labels,
         search.loss,
@@ -178,7 +178,7 @@ def refine_on_all_draws(
     ejections: the lowest valley of a sample need not be that of all draws, and the two often
     differ by a pair of items.
     """
-    from partita.search.large import descend_watched  # which searches by this module
+    from partita.search.blockwise import descend_on_items  # which searches by this module
 
     assert task.draws is not None
     best = distinct(reached)
@@ -189,7 +189,7 @@ def refine_on_all_draws(
     ]
     watched = _least_certain(task, problem, best[0]) if agreed else None
     if watched is not None and task.loss.is_linear:
-        labels = descend_watched(task, best[0].labels, watched)
+        labels = descend_on_items(task, best[0].labels, watched)
         if labels is not None:
             here = best[0].labels.tobytes()
             return [replace(r, labels=labels) if r.labels.tobytes() == here else r for r in reached]
@@ -278,22 +278,22 @@ def _sample(task: Task) -> Draws:
 def multistart_from(task: Task, problem: Problem, sample: Draws | None) -> list[LocalMinimum]:
     """Descend from starts of several kinds, then iterated local search from the best ends."""
     starts = Starts(task, problem, sample)
-    ends = _descended(task, problem, starts.first(), settings.LEADING)
+    ends = _descend_batch(task, problem, starts.first(), settings.LEADING)
     agree = len(kinds_at_best(ends)) >= settings.KINDS
     if not agree and not _is_over(task, ends):
         more = starts.more(distinct(ends)[0].labels)
-        ends += _descended(task, problem, more, len(more))
-    ends = _iterated(task, problem, ends, agree)
+        ends += _descend_batch(task, problem, more, len(more))
+    ends = _iterate(task, problem, ends, agree)
     if any(r.budget_exhausted for r in ends):
         task.limits.append(BUDGET_EXHAUSTED)
-    return [*ends, *_dissolved(task, sample, ends)]
+    return [*ends, *_try_singletons(task, sample, ends)]
 
 
 def _is_over(task: Task, ends: list[LocalMinimum]) -> bool:
     return task.clock.is_up() or any(r.budget_exhausted for r in ends)
 
 
-def _descended(
+def _descend_batch(
     task: Task, problem: Problem, batch: list[StartPoint], most: int
 ) -> list[LocalMinimum]:
     stop = task.clock.is_up
@@ -309,7 +309,7 @@ def _descended(
     return swept if stop() else _move_clusters(task, problem, swept, most)
 
 
-def _iterated(
+def _iterate(
     task: Task, problem: Problem, ends: list[LocalMinimum], agree: bool
 ) -> list[LocalMinimum]:
     """Iterated local search from the best ends; tabu search, too, where starts of nonlinear losses
@@ -349,7 +349,9 @@ def _patience(task: Task, nonlinear: bool, agree: bool) -> Patience:
     return Patience(task.options.n_starts * times, share * work, total, most)
 
 
-def _dissolved(task: Task, sample: Draws | None, reached: list[LocalMinimum]) -> list[LocalMinimum]:
+def _try_singletons(
+    task: Task, sample: Draws | None, reached: list[LocalMinimum]
+) -> list[LocalMinimum]:
     """Singletons, where no start has tried them and they are better than what was reached."""
     cap = task.options.max_clusters
     if (cap is not None and cap < task.n_items) or any(r.origin == SINGLETONS for r in reached):
@@ -377,10 +379,10 @@ def _move_clusters(
 
     Where different kinds of starts have met already, from there alone and briefly.
     """
-    met = len(kinds_at_best(swept)) >= settings.KINDS
-    different = distinct(swept)[: 1 if met else most]
+    kinds_agree = len(kinds_at_best(swept)) >= settings.KINDS
+    different = distinct(swept)[: 1 if kinds_agree else most]
     work = from_minima(task, different, in_order=False)
-    descend = partial(local_search_from, task, problem, settings.ROUNDS, brief=met)
+    descend = partial(local_search_from, task, problem, settings.ROUNDS, brief=kinds_agree)
     moved = run_interruptible_parallel(
         task, descend, work, "moving clusters", search_bytes(problem)
     )
@@ -401,17 +403,17 @@ FROM_BEST = (NEAR_BEST, PERTURBED)
 
 
 class StartPoint(NamedTuple):
-    """Where a local search begins."""
+    """Starting point of a local search."""
 
     labels: Labels | None
     """A partition; items labelled −1, or all items, are placed one by one."""
     origin: str
-    """What kind of start it is."""
+    """Kind of start."""
     rng: np.random.Generator
     before: Problem | None = None
     """A neighbouring problem that is descended first."""
     margin: NDArray[np.float64] | None = None
-    """What moving each item is thought to cost: the most doubtful ones are looked at first."""
+    """Estimated margin of each item; items with the smallest margin are scored first."""
     rounds_before: int = 1
     """Rounds of cluster moves there."""
 
@@ -504,13 +506,13 @@ def _promising_draws(task: Task, sample: Draws | None) -> Iterator[Labels]:
     size = min(max(task.options.n_starts, many), positive)
     chosen = task.rng.choice(draws.n_draws, size, replace=False, p=draws.probabilities).tolist()
     if many > 1:
-        losses = _judged(task, [draws.rows(m, m + 1)[0] for m in chosen[:many]], few)
+        losses = _approximate_losses(task, [draws.rows(m, m + 1)[0] for m in chosen[:many]], few)
         chosen.insert(0, chosen.pop(int(np.argmin(losses))))
     for m in chosen:
         yield draws.rows(m, m + 1)[0]
 
 
-def _judged(task: Task, candidates: list[Labels], judges: Draws) -> list[float]:
+def _approximate_losses(task: Task, candidates: list[Labels], judges: Draws) -> list[float]:
     """About the expected losses of some partitions."""
     if by_similarity(task) or not task.loss.averages_distances:
         judge = task if by_similarity(task) else task.on(judges)

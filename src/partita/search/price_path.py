@@ -14,21 +14,21 @@ from numpy.typing import ArrayLike, NDArray
 from partita._progress import Status
 from partita._resources import count_jobs
 from partita._result import Page, Result, Table
-from partita._text import roughly
 from partita._tolerance import DISTANCE, LAST_DIGITS, SUM
 from partita._validate import Rng, choice_or_none, integer, number, seconds, unexpected
+from partita._wording import roughly
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.features.draws import FeatureDraws, as_features, is_features
 from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, Labels, LabelsLike, as_labels, by_size, canonical, data_frame
 from partita.losses.base import Loss
-from partita.losses.evaluate import as_loss, loss_for, named
+from partita.losses.evaluate import as_loss, loss_for, loss_names
 from partita.scan import gather_for
 from partita.search import settings
+from partita.search.blockwise import single_moves
 from partita.search.bounds import lower_bound
 from partita.search.exact import every_partition, mean_sum_losses
-from partita.search.large import single_moves
 from partita.search.linkage import priced_cuts
 from partita.search.multistart import (
     LocalMinimum,
@@ -227,7 +227,7 @@ def price_path(
     if not measure.has_price:
         raise NotSupportedError(
             f"{measure!r} has no price of splitting, so it has no path; losses that have: "
-            f"{named(lambda known: known.has_price)}, Entropy(…), Additive(…).",
+            f"{loss_names(lambda known: known.has_price)}, Entropy(…), Additive(…).",
             argument="loss",
         )
     bound = choice_or_none(bound, "bound", ("auto", "fast", "tight"))
@@ -260,7 +260,7 @@ def _path(task: Task, given: Draws, low: float, high: float, bound: str | None) 
     if exact:
         points = _every_point(task.draws, task.loss)
     else:
-        pool, low, high = _searched(task, low, high)
+        pool, low, high = _search_path(task, low, high)
         points = list(pool.values())
     corners, breaks = lower_hull(points, low, high)
     cut_short = task.clock.interrupted
@@ -699,7 +699,7 @@ def _every_point(draws: Draws, loss: Loss) -> list[Point]:
     return [Point(row, *ab) for row, ab in zip(rows, costs(draws, loss, rows), strict=True)]
 
 
-def _searched(task: Task, low: float, high: float) -> tuple[Pool, float, float]:
+def _search_path(task: Task, low: float, high: float) -> tuple[Pool, float, float]:
     """Partitions that were met, with their costs on all draws, and the prices that were reached."""
     assert task.draws is not None
     problem, sample = exploration_problem(task)
@@ -787,7 +787,7 @@ class _Search:
         """A whole search at a price."""
         task, before = self.task, self.task.n_evaluated
         at = task.under(task.loss.with_price(a))
-        found = multistart_from(at, _priced(self.problem, task, a), self.sample)
+        found = multistart_from(at, _at_price(self.problem, task, a), self.sample)
         self._count(found[0].labels, at.n_evaluated - before)
         self._add([r.labels for r in found])
 
@@ -829,7 +829,7 @@ class _Search:
     def _descend(self, work: list[tuple[float, Point, int]]) -> None:
         generators = self.task.rng.spawn(len(work))
         pieces = [(*piece, rng) for piece, rng in zip(work, generators, strict=True)]
-        descend = partial(_descended, self.task, self.problem)
+        descend = partial(_descend_piece, self.task, self.problem)
         ends = run_interruptible_parallel(
             self.task, descend, pieces, f"price path, {len(self.pool):,} partitions"
         )
@@ -838,8 +838,8 @@ class _Search:
         self._add([end.labels for end in ends])
 
 
-def _priced(problem: Problem, task: Task, a: float) -> Problem:
-    """The same tables under another price."""
+def _at_price(problem: Problem, task: Task, a: float) -> Problem:
+    """Return the same tables with another price."""
     return problem._replace(form=task.loss.with_price(a).form(task.n_items))
 
 
@@ -869,9 +869,9 @@ def _checked(task: Task, pool: Pool, low: float, high: float) -> None:
         found: list[Labels] = []
         for corner in fresh:
             done.add(corner.labels.tobytes())
-            for moved in _moved(task, corner, edges, best):
+            for moved in _improving_moves(task, corner, edges, best):
                 pool.setdefault(moved.labels.tobytes(), moved)
-            found += _dissolved(some, task.loss, corner, edges, best)
+            found += _dissolve_cluster(some, task.loss, corner, edges, best)
         _add(pool, task.draws, task.loss, found)
 
 
@@ -885,7 +885,7 @@ def _lowest(
     return edges, losses.min(axis=1)
 
 
-def _moved(task: Task, corner: Point, prices: Floats, best: Floats) -> list[Point]:
+def _improving_moves(task: Task, corner: Point, prices: Floats, best: Floats) -> list[Point]:
     """The move of a single item that is lowest at each price, where it leads below the path."""
     found_losses = single_moves(task, corner.labels, [task.loss.with_price(a) for a in PRICES])
     if found_losses is None:
@@ -904,7 +904,7 @@ def _moved(task: Task, corner: Point, prices: Floats, best: Floats) -> list[Poin
     return found
 
 
-def _dissolved(
+def _dissolve_cluster(
     sample: Draws, loss: Loss, corner: Point, prices: Floats, best: Floats
 ) -> list[Labels]:
     """The corner with one of its few clusters of several items dissolved into single items.
@@ -927,12 +927,12 @@ def _dissolved(
     return [rows[j] for j in kept]
 
 
-def _descended(
+def _descend_piece(
     task: Task, problem: Problem, piece: tuple[float, Point, int, np.random.Generator]
 ) -> LocalMinimum:
     a, point, rounds, rng = piece
     start = StartPoint(point.labels, "corner", rng)
-    return local_search_from(task, _priced(problem, task, a), rounds, start, brief=True)
+    return local_search_from(task, _at_price(problem, task, a), rounds, start, brief=True)
 
 
 def _ends(draws: Draws) -> list[Labels]:

@@ -27,13 +27,13 @@ from partita.search import settings
 from partita.search.task import Task
 
 Problem = Averaged | PerDraw | AveragedLists | PerDrawLists | Pairs | LogPairs
-"""What a search minimises."""
+"""A search problem."""
 
 State = CountState | MemberState | PairState
-"""Where it stands."""
+"""State of a search."""
 
 LIST_COST = 6.0
-"""What counting one companion costs, in cells of a table."""
+"""Cost of counting one companion, in cells of a table."""
 
 MEMORY_SHARE = 0.06
 """Share of the free memory that one search's tables may take: several threads search, and tables

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Page, Result
-from partita._text import Kind, above_minimum, counted, in_list, in_unit, of_sizes, words
 from partita._tolerance import MASS, SUM
+from partita._wording import Kind, above_minimum, counted, in_list, in_unit, of_sizes, words
 from partita.labels import Labels
 from partita.losses.base import Loss
 
@@ -328,7 +328,7 @@ def constraints_of(found: Estimate) -> str:
 
 
 def found_by(found: Estimate) -> str:
-    """How an estimate was searched for."""
+    """Describe the search for an estimate."""
     if any(limit.startswith(DRAWS_ONLY) for limit in found.search.limits):
         return f"comparing the {words(found.kind).draws} with each other"
     kind = _FOUND_BY.get(found.method, f"the method “{found.method}”")

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._resources import Clock, available_memory, count_jobs, pool_of, readable_size
+from partita._resources import Clock, available_memory, count_jobs, readable_size, shared_pool
 from partita._tolerance import DISTANCE, LAST_DIGITS, SUM
 from partita._validate import Rng, generator
 from partita.draws import Draws
@@ -31,7 +31,7 @@ MEMORY_OF_THREADS, LITTLE_MEMORY = 0.5, 1 << 26
 """Share of the free memory that threads may take together, and bytes that are always there."""
 
 FEWER_THREADS = "memory: threads were"
-"""How a limit begins that says so."""
+"""Prefix of the limit that reports fewer threads."""
 
 
 class Candidate(NamedTuple):
@@ -48,7 +48,7 @@ def distinct_candidates(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 @dataclass(frozen=True)
 class Options:
-    """The user's wishes for a search, validated."""
+    """Validated options of a search."""
 
     n_starts: int
     starts: Labels
@@ -83,7 +83,7 @@ class Task:
     _distances: dict[bytes, NDArray[np.float64]] = field(default_factory=dict)
 
     def on(self, draws: Draws) -> Task:
-        """The same task on other draws, with nothing remembered of these; itself on its own."""
+        """Return the task on other draws with empty caches; itself on its own draws."""
         if draws is self.draws:
             return self
         return replace(self, draws=draws, posterior=None, _distances={})
@@ -194,7 +194,7 @@ def run_interruptible_parallel(
     and returns what it has.
     """
     futures: list[Future[R]] = []
-    with pool_of(task.threads_for(len(work), each), "search") as pool:
+    with shared_pool(task.threads_for(len(work), each), "search") as pool:
         while True:
             try:  # around everything: Ctrl-C may come while work is handed out, too
                 while len(futures) < len(work):

@@ -13,8 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from partita._text import Kind, counted
 from partita._validate import refuse_views
+from partita._wording import Kind, counted
 from partita.credible.ball import CredibleBall
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidDataError, InvalidLabelsError

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Table, fields_of, plain
-from partita._text import counted, percent, share, span, words
+from partita._wording import counted, percent, share, span, words
 from partita.credible.ball import FeatureBall, clean_prob, credible_ball
 from partita.credible.uncertainty import (
     FeatureCounts,
@@ -22,7 +22,7 @@ from partita.credible.uncertainty import (
     items_of,
 )
 from partita.diagnostics.agreement import functionals
-from partita.diagnostics.diagnose import Diagnostics, diagnose_values, nothing_to_diagnose
+from partita.diagnostics.diagnose import Diagnostics, diagnose_values, empty_diagnostics
 from partita.losses.base import Loss
 from partita.losses.evaluate import loss_for
 from partita.posterior import any_posterior
@@ -197,34 +197,34 @@ def summarize_features(
     *,
     loss: str | Loss | None,
     prob: float,
-    wishes: Mapping[str, Any],
+    search_options: Mapping[str, Any],
 ) -> FeatureSummary:
     """The summary of feature draws."""
     started = time.perf_counter()
-    posterior = any_posterior(draws, wishes["n_jobs"])
+    posterior = any_posterior(draws, search_options["n_jobs"])
     measure, level = loss_for(loss, draws), clean_prob(prob)
-    searched = {name: value for name, value in wishes.items() if name != "path"}
+    searched = {name: value for name, value in search_options.items() if name != "path"}
     found: Any = estimate_of(draws, loss=measure, **searched)
     allocation = found.allocation
     metric = measure.with_price(1.0)
     ball: Any = credible_ball(posterior, allocation, prob=level, loss=metric)
     aligned = align_features(draws, allocation)
     point: Any = draws.clean(allocation, "estimate")
-    diagnostics = nothing_to_diagnose(draws)
+    diagnostics = empty_diagnostics(draws)
     if draws.kind != "ensemble":
         values = functionals(posterior, estimate=point)
-        diagnostics = diagnose_values(values, draws, n_jobs=wishes["n_jobs"])
-    shared = {name: wishes[name] for name in ("time_limit", "rng", "n_jobs", "progress")}
+        diagnostics = diagnose_values(values, draws, n_jobs=search_options["n_jobs"])
+    shared = {name: search_options[name] for name in ("time_limit", "rng", "n_jobs", "progress")}
     several: Any = None
     if diagnostics.chains_disagree:
         from partita.representative.representatives import representatives
 
         several = representatives(draws, loss=metric, prob=level, bound=None, **shared)
     path: Any = None
-    if wishes["path"]:
+    if search_options["path"]:
         from partita.search.price_path import price_path
 
-        low, high = (0.0, 2.0) if wishes["path"] is True else wishes["path"]
+        low, high = (0.0, 2.0) if search_options["path"] is True else search_options["path"]
         path = price_path(draws, loss=measure, bound=None, low=low, high=high, **shared)
     return FeatureSummary(
         draws=draws,
@@ -237,7 +237,7 @@ def summarize_features(
         diagnostics=diagnostics,
         representatives=several,
         path=path,
-        options=recorded(measure, level, wishes),
+        options=recorded(measure, level, search_options),
         versions=versions_used(),
         seconds=time.perf_counter() - started,
     )

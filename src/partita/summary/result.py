@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from partita._files import PathLike, write_text
 from partita._imports import require, version_of
 from partita._result import Result, Table, json_text
-from partita._text import counted, words
 from partita._validate import boolean, choice
+from partita._wording import counted, words
 from partita.credible.ball import CredibleBall
 from partita.credible.core import CredibleCore, quick_core
 from partita.credible.profiles import Profiles
@@ -87,11 +87,11 @@ CHEAP_CELLS = 30_000_000
 short curve over numbers of clusters, the estimates of the chains."""
 
 
-def recorded(loss: Loss, prob: float, wishes: Mapping[str, Any]) -> dict[str, Any]:
-    """How a summary was made, without what cannot be stored."""
-    rng = wishes["rng"]
+def recorded(loss: Loss, prob: float, search_options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a summary, without values that cannot be stored."""
+    rng = search_options["rng"]
     kept = repr(rng) if isinstance(rng, (np.random.Generator, np.random.SeedSequence)) else rng
-    chosen = {name: value for name, value in wishes.items() if name != "progress"}
+    chosen = {name: value for name, value in search_options.items() if name != "progress"}
     return {"loss": repr(loss), "prob": prob, **chosen, "rng": kept}
 
 
@@ -130,7 +130,7 @@ class AnySummary(Result):
         raise NotImplementedError
 
     def _frames(self) -> dict[str, Any]:
-        """What has a frame, by name, and None for what was not made."""
+        """Return the parts with a data frame, by name; None for parts not computed."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -342,12 +342,12 @@ class Summary(AnySummary):
 
     def __getattr__(self, name: str) -> Any:
         """A part that there was no time for, made when it is asked for."""
-        part = next((part for part, names in text.LATE.items() if name in names), None)
+        part = next((part for part, names in text.DEFERRED.items() if name in names), None)
         if part is None or part not in self.__dict__.get("missing", ()):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        from partita.summary.summarize import late
+        from partita.summary.summarize import compute_missing
 
-        found = late(self, part)
+        found = compute_missing(self, part)
         left = tuple(each for each in self.missing if each != part)
         self.__dict__.update(found, missing=left)
         return found[name]

@@ -33,7 +33,7 @@ from partita.diagnostics.agreement import functionals
 from partita.diagnostics.diagnose import (
     Diagnostics,
     diagnose_values,
-    nothing_to_diagnose,
+    empty_diagnostics,
     trace_functionals,
 )
 from partita.draws import Draws, any_draws, as_draws
@@ -63,7 +63,7 @@ from partita.summary.result import (
     recorded,
     versions_used,
 )
-from partita.summary.text import LATE
+from partita.summary.text import DEFERRED
 
 if TYPE_CHECKING:
     from partita.representative.representatives import Representatives
@@ -133,9 +133,9 @@ def curve_and_path(
     posterior: Posterior,
     found: PointEstimate,
     wanted: bool | tuple[float, float] | None,
-    wishes: dict[str, Any],
+    search_options: dict[str, Any],
 ) -> dict[str, Callable[[dict[str, Any]], Any] | None]:
-    """How to make the price path and the curve; None for what is not to be made.
+    """Return functions that compute the price path and the curve; None to skip one.
 
     Both where wanted; where it is left open, what is cheap. Cheap is counted in work, so that
     the same call gives the same summary on every machine. The short curve begins at the
@@ -143,31 +143,33 @@ def curve_and_path(
     """
     loss, draws = found.loss, posterior.draws
 
-    def path(timed: dict[str, Any]) -> PricePath:
+    def path(timed_options: dict[str, Any]) -> PricePath:
         from partita.search.price_path import price_path
 
         low, high = wanted if isinstance(wanted, tuple) else (0.0, 2.0)
-        return price_path(draws, loss=loss, low=low, high=high, bound=None, **_shared(timed))
+        return price_path(
+            draws, loss=loss, low=low, high=high, bound=None, **_shared(timed_options)
+        )
 
-    def curve(timed: dict[str, Any]) -> ClustersCurve:
+    def curve(timed_options: dict[str, Any]) -> ClustersCurve:
         if wanted:
-            return clusters_curve(draws, loss=loss, **_shared(timed))
-        return plateau(posterior, found.labels, loss=loss, **_shared(timed))
+            return clusters_curve(draws, loss=loss, **_shared(timed_options))
+        return plateau(posterior, found.labels, loss=loss, **_shared(timed_options))
 
     crowded = found.n_clusters > int(draws.n_clusters.max()) and not is_remote(draws)
     most = CROWDED_CELLS if crowded else CHEAP_CELLS
     is_quick = loss.form(1) is not None and _cells(draws, found) <= most
     few = wanted is None and draws.n_items <= CHEAP_ITEMS
-    has_curve = wanted or (wanted is None and is_quick and _is_free(wishes))
+    has_curve = wanted or (wanted is None and is_quick and _is_free(search_options))
     return {
         "price path": path if loss.has_price and (wanted or few) else None,
         "curve over numbers of clusters": curve if loss.averages_distances and has_curve else None,
     }
 
 
-def _shared(wishes: dict[str, Any]) -> dict[str, Any]:
+def _shared(search_options: dict[str, Any]) -> dict[str, Any]:
     """What every search takes."""
-    return {name: wishes[name] for name in ("time_limit", "rng", "n_jobs", "progress")}
+    return {name: search_options[name] for name in ("time_limit", "rng", "n_jobs", "progress")}
 
 
 def _cells(draws: Draws, found: PointEstimate) -> int:
@@ -175,16 +177,16 @@ def _cells(draws: Draws, found: PointEstimate) -> int:
     return draws.n_draws * draws.n_items * (found.n_clusters + 4)
 
 
-def _is_free(wishes: dict[str, Any]) -> bool:
+def _is_free(search_options: dict[str, Any]) -> bool:
     """Whether the estimate was searched for without constraints."""
-    free = wishes["max_clusters"] is None and wishes["n_clusters"] is None
-    return free and wishes["min_size"] == 1 and wishes["method"] == "auto"
+    free = search_options["max_clusters"] is None and search_options["n_clusters"] is None
+    return free and search_options["min_size"] == 1 and search_options["method"] == "auto"
 
 
 T = TypeVar("T")
 
 _SEARCH_SHARE = 0.6
-"""Of a time limit, what the estimate and its proof may take: the rest is for the other parts."""
+"""Share of a time limit for the estimate and its proof; the rest is for other parts."""
 
 
 def summarize(
@@ -304,15 +306,15 @@ def summarize(
             any_draws(draws),
             loss=loss,
             prob=prob,
-            wishes={**shared, "progress": progress, "path": _clean_path(path)},
+            search_options={**shared, "progress": progress, "path": _clean_path(path)},
         )
     started = time.perf_counter()
     posterior = _posterior(draws, var_name, n_jobs)
     clean = posterior.draws
     measure, level, overlap = loss_for(loss, clean), clean_prob(prob), clean_jaccard(jaccard)
     path = _clean_path(path)
-    observed = _observed(draws, data, clean.n_items)
-    wishes: dict[str, Any] = {
+    observed = _observations(draws, data, clean.n_items)
+    search_options: dict[str, Any] = {
         "method": method,
         "bound": bound,
         "max_clusters": max_clusters,
@@ -326,27 +328,32 @@ def summarize(
     clock = Clock(seconds(time_limit))
     share = None if time_limit is None else _SEARCH_SHARE * time_limit
     with clock:
-        found = estimate_of(posterior, loss=measure, **{**wishes, "time_limit": share})
+        found = estimate_of(posterior, loss=measure, **{**search_options, "time_limit": share})
     metric = measure if measure.is_metric else VI()
     sizes = cluster_sizes_posterior(posterior, prob=level)
     diagnostics = _diagnostics(draws, posterior, found.labels, n_jobs)
     ball = credible_ball(posterior, found.labels, prob=level, loss=metric, n_jobs=n_jobs)
     parts = _Parts(clock)
-    uncertainty, estimates = LATE
-    some: dict[str, Any] = dict.fromkeys(name for names in LATE.values() for name in names)
+    uncertainty, estimates = DEFERRED
+    some: dict[str, Any] = dict.fromkeys(name for names in DEFERRED.values() for name in names)
     some |= parts.made(uncertainty, _uncertainty, found.labels, clean, overlap, n_jobs, clock) or {}
     profiled = None
     if observed is not None:
         made = (draws, clean, found.labels, observed, level)
         profiled = parts.made("profiles", _profiles, *made)
-    some |= parts.made(estimates, _for_comparison, posterior, found, parts.timed(wishes)) or {}
-    made_of = curve_and_path(posterior, found, path, wishes)
+    some |= (
+        parts.made(
+            estimates, _for_comparison, posterior, found, parts.timed_options(search_options)
+        )
+        or {}
+    )
+    made_of = curve_and_path(posterior, found, path, search_options)
     prices, curve = (
-        None if make is None else parts.made(name, make, parts.timed(wishes))
+        None if make is None else parts.made(name, make, parts.timed_options(search_options))
         for name, make in made_of.items()
     )
     priors = None
-    if _wants_priors(sensitivity, draws, found, wishes, diagnostics):
+    if _wants_priors(sensitivity, draws, found, search_options, diagnostics):
         from partita.samplers.sensitivity import sensitivity_of_fit
 
         asked: dict[str, Any] = {"prob": level, "rng": rng, "n_jobs": n_jobs, "clock": clock}
@@ -355,7 +362,9 @@ def summarize(
     several = None
     if diagnostics.chains_disagree:
         chains = "representatives of the chains"
-        several = parts.made(chains, _several, clean, metric, level, parts.timed(wishes))
+        several = parts.made(
+            chains, _representatives, clean, metric, level, parts.timed_options(search_options)
+        )
     summary = Summary(
         draws=clean,
         data=None if observed is None else observed.values,
@@ -370,7 +379,7 @@ def summarize(
         options=recorded(
             measure,
             level,
-            {"jaccard": overlap, **wishes, "path": path, "sensitivity": sensitivity},
+            {"jaccard": overlap, **search_options, "path": path, "sensitivity": sensitivity},
         ),
         versions=versions_used(),
         seconds=time.perf_counter() - started,
@@ -382,7 +391,7 @@ def summarize(
         **some,
     )
     for part in parts.missing:
-        for name in LATE.get(part, ()):
+        for name in DEFERRED.get(part, ()):
             del summary.__dict__[name]
     summary.__dict__["_posterior"] = posterior  # as the cached property would keep it
     return summary
@@ -397,7 +406,7 @@ def _wants_priors(
     wanted: bool | None,
     source: object,
     found: PointEstimate,
-    wishes: dict[str, Any],
+    search_options: dict[str, Any],
     diagnostics: Diagnostics,
 ) -> bool:
     """Whether other priors are to be looked at."""
@@ -415,7 +424,7 @@ def _wants_priors(
     from partita.samplers.sensitivity import is_quick
 
     plain = source.draws.weights is None and source.draws.kind == "posterior"
-    free = wishes["time_limit"] is None and _is_free(wishes) and plain
+    free = search_options["time_limit"] is None and _is_free(search_options) and plain
     return free and _cells(source.draws, found) <= CHEAP_PRIORS and is_quick(source.prior)
 
 
@@ -438,23 +447,23 @@ class _Parts:
         self.missing.append(name)
         return None
 
-    def timed(self, wishes: dict[str, Any]) -> dict[str, Any]:
+    def timed_options(self, search_options: dict[str, Any]) -> dict[str, Any]:
         """The arguments of a search with what is left of the time."""
         left = None if self.clock.deadline is None else max(self.clock.left, 0.01)
-        return {**wishes, "time_limit": left}
+        return {**search_options, "time_limit": left}
 
 
-def late(summary: Summary, part: str) -> dict[str, Any]:
+def compute_missing(summary: Summary, part: str) -> dict[str, Any]:
     """A part that a summary was made without."""
     options = dict(summary.options)
     jobs = options.get("n_jobs")
-    if part == next(iter(LATE)):
+    if part == next(iter(DEFERRED)):
         return _uncertainty(summary.labels, summary.draws, options["jaccard"], jobs)
     names = ("method", "max_clusters", "n_clusters", "min_size", "n_jobs")
-    wishes = {name: options.get(name) for name in names if name in options}
+    search_options = {name: options.get(name) for name in names if name in options}
     rng = options.get("rng")
-    wishes |= {"rng": None if isinstance(rng, str) else rng, "time_limit": None}
-    return _for_comparison(summary._posterior, summary.estimate, wishes)
+    search_options |= {"rng": None if isinstance(rng, str) else rng, "time_limit": None}
+    return _for_comparison(summary._posterior, summary.estimate, search_options)
 
 
 def _uncertainty(
@@ -465,20 +474,23 @@ def _uncertainty(
 
 
 def _for_comparison(
-    posterior: Posterior, found: PointEstimate, wishes: dict[str, Any]
+    posterior: Posterior, found: PointEstimate, search_options: dict[str, Any]
 ) -> dict[str, Any]:
     vi, binder = (
-        _estimate_for_comparison(posterior, other, found, wishes) for other in (VI(), Binder())
+        _estimate_for_comparison(posterior, other, found, search_options)
+        for other in (VI(), Binder())
     )
     posterior.keep_distances(found.labels, vi.labels, binder.labels)
     table = _side_by_side(posterior, found, vi, binder)
     return {"vi_estimate": vi, "binder_estimate": binder, "comparison": table}
 
 
-def _several(draws: Draws, loss: Loss, prob: float, wishes: dict[str, Any]) -> Representatives:
+def _representatives(
+    draws: Draws, loss: Loss, prob: float, search_options: dict[str, Any]
+) -> Representatives:
     from partita.representative.representatives import representatives
 
-    return representatives(draws, loss=loss, prob=prob, bound=None, **_shared(wishes))
+    return representatives(draws, loss=loss, prob=prob, bound=None, **_shared(search_options))
 
 
 def _posterior(draws: DrawsLike, var_name: str | None, n_jobs: int | None) -> Posterior:
@@ -497,10 +509,10 @@ def _is_fit(source: object) -> TypeGuard[Fit]:
 def _diagnostics(
     source: object, posterior: Posterior, labels: Labels, n_jobs: int | None
 ) -> Diagnostics:
-    """What can be said about convergence: of an ensemble, nothing."""
+    """Return the diagnostics; those of an ensemble are empty."""
     draws = posterior.draws
     if draws.kind == "ensemble":
-        return nothing_to_diagnose(draws)
+        return empty_diagnostics(draws)
     values = functionals(posterior, estimate=labels) | trace_functionals(source, draws.n_draws)
     found = diagnose_values(values, draws, n_jobs=n_jobs)
     if not _is_fit(source):
@@ -554,22 +566,22 @@ def _correlated_columns(fit: Any, labels: Labels) -> str | None:
 def _profiles(
     source: object, draws: Draws, labels: Labels, observed: Observations, prob: float
 ) -> Profiles:
-    """By the model where there is one, else by the data alone."""
+    """Return profiles by the model if there is one, otherwise by the data."""
     if _is_fit(source) and observed.values is source.values:
         return source.profiles(labels, prob=prob)
     return profiles_of(draws, labels, data=observed.values, names=observed.titles, prob=prob)
 
 
 def _estimate_for_comparison(
-    draws: Posterior, loss: Loss, main: PointEstimate, wishes: dict[str, Any]
+    draws: Posterior, loss: Loss, main: PointEstimate, search_options: dict[str, Any]
 ) -> PointEstimate:
     if main.loss == loss:
         return main
-    method = "auto" if wishes["method"] in ("ilp", "hasse") else wishes["method"]
+    method = "auto" if search_options["method"] in ("ilp", "hasse") else search_options["method"]
     more: dict[str, Any] = {"method": method, "bound": None}
     if method == "auto" and main.search.settled is not None:  # by passes: items are very many
         more = {"method": "brief", "bound": None, "starts": main.labels}
-    return estimate_of(draws, loss=loss, **{**wishes, **more})
+    return estimate_of(draws, loss=loss, **{**search_options, **more})
 
 
 def _side_by_side(
@@ -589,16 +601,16 @@ def _side_by_side(
         expected_binder=expected[0],
         expected_vi_lb=expected[1],
         expected_vi=expected[2],
-        vi_distance=_apart(VI(), vi.labels, binder.labels),
-        binder_distance=_apart(Binder(), vi.labels, binder.labels),
+        vi_distance=_distance(VI(), vi.labels, binder.labels),
+        binder_distance=_distance(Binder(), vi.labels, binder.labels),
     )
 
 
-def _apart(loss: Loss, a: Labels, b: Labels) -> float:
+def _distance(loss: Loss, a: Labels, b: Labels) -> float:
     return float(loss.against(a.size)(a, b[None, :], np.array([int(b.max()) + 1]))[0])
 
 
-def _observed(draws: object, data: DataLike | None, n_items: int) -> Observations | None:
+def _observations(draws: object, data: DataLike | None, n_items: int) -> Observations | None:
     """The data given, else those that sampler output or a summary brings."""
     if data is not None:
         return as_observations(data, n_items)
@@ -639,14 +651,14 @@ def load_summary(path: PathLike) -> AnySummary:
         raise FileFormatError(f"{path} holds a {type(found).__name__}, not a summary.")
     try:
         check_parts(found)
-        summary = _completed(found) if isinstance(found, Summary) else found
+        summary = _fill_missing_parts(found) if isinstance(found, Summary) else found
         _check_use(summary)
     except Exception as error:
         raise FileFormatError(f"{path} is damaged: {error}.") from error
     return summary
 
 
-def _completed(summary: Summary) -> Summary:
+def _fill_missing_parts(summary: Summary) -> Summary:
     """The summary with what its file left out, and the parts that earlier versions lack."""
     asked = summary.options.get
     constraints = constraints_in_words(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from partita._result import Table, fields_of, latex_rows, latex_text, plain
-from partita._text import (
+from partita._wording import (
     brief,
     counted,
     counts,
@@ -256,7 +256,7 @@ def representatives(summary: Summary) -> Table | None:
 
 
 def starts(summary: Summary) -> Table:
-    """Where the search began and ended, best first."""
+    """Table of the starts of the search and their results, best first."""
     kind = summary.draws.kind
     ended = sorted(summary.estimate.search.starts, key=lambda start: start.expected_loss)
     rows = tuple(
@@ -446,9 +446,9 @@ def latex(summary: AnySummary, table: Table) -> str:
 
 
 def methods(summary: Summary) -> str:
-    """How the results were made, with versions and references, as a paragraph to paste."""
+    """Return the methods paragraph, with versions and references."""
     draws, found, ball = summary.draws, summary.estimate, summary.ball
-    said, searched = words(draws.kind), _searched(summary.estimate)
+    said, searched = words(draws.kind), _search_in_words(summary.estimate)
     items, level = counted(draws.n_items, "item"), percent(ball.prob)
     chains = f" from {counted(draws.n_chains, 'chain')}" if draws.chain is not None else ""
     weighted = "weighted " if draws.weights is not None else ""
@@ -506,7 +506,7 @@ def _reweighted(draws: Draws) -> str:
     )
 
 
-def _searched(found: PointEstimate) -> str:
+def _search_in_words(found: PointEstimate) -> str:
     """Constraints, method and proof, after "the partition with the lowest loss"."""
     among = f" among partitions{constraints_of(found)}" if found.constraints else ""
     loss = f"its {words(found.kind).expected} loss is "

@@ -11,7 +11,7 @@ import numpy as np
 
 from partita import _result as html
 from partita._result import Table
-from partita._text import (
+from partita._wording import (
     brief,
     clip,
     counted,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 WIDTH = 80
 _NARROWEST = 40
 WARNS = "  ! "
-"""What a warning begins with."""
+"""Prefix of a warning."""
 _SHOWN_SECONDS = 1.0
 """Time from which on a search that need not be made says how long it took."""
 _LISTED = 5
@@ -51,7 +51,7 @@ _LOOKED = 5_000_000_000
 _ONLY_REPORTED = ("profiles", "representatives", "starts", "settings", "versions")
 """Tables that the report has and the details do not."""
 
-LATE = {
+DEFERRED = {
     "uncertainty of items and clusters": ("items", "clusters"),
     "estimates under VI and Binder's loss": ("vi_estimate", "binder_estimate", "comparison"),
 }
@@ -62,7 +62,7 @@ _PICTURE = "width:200px;image-rendering:pixelated;border:1px solid #999"
 
 
 class Line(NamedTuple):
-    """A line of the screen, and what it is: a terminal may colour it by that."""
+    """A line of the screen and its kind, by which a terminal may colour it."""
 
     text: str
     kind: Literal["plain", "rule", "heading", "warning"] = "plain"
@@ -119,7 +119,7 @@ def statements(summary: AnySummary) -> list[tuple[str, str]]:
     best = f" (the best{constraints_of(found)})" if found.constraints else ""
     return [
         ("Estimate", f"{_sized(summary, '{} of {}')}{best}"),
-        (f"{said.expected.capitalize()} {found.loss.title}", f"{loss}, {_how_good(found)}"),
+        (f"{said.expected.capitalize()} {found.loss.title}", f"{loss}, {_quality_in_words(found)}"),
         (f"How many {summary.draws.part_name}s", _number_in_draws(summary)),
         (
             f"{percent(ball.prob)} {said.ball}",
@@ -134,7 +134,7 @@ def statements_on_partitions(summary: Summary, first: int = 0) -> list[tuple[str
     label, number = told[2]
     fewest = _fewest(summary, told=_cheapest_other(summary))
     told[2] = label, f"{number}{_next_best(summary)}.{fewest}{_prices(summary)}"
-    if "items" not in _late(summary):
+    if "items" not in _deferred(summary):
         told.append(_certainty(summary, first))
     other = summary.sensitivity
     if other is not None and (len(other.priors) > 1 or summary.options.get("sensitivity")):
@@ -159,7 +159,7 @@ def _sized(summary: AnySummary, form: str) -> str:
     return form.format(_number(summary), of_sizes(sizes)) if sizes else none
 
 
-def _how_good(found: Estimate) -> str:
+def _quality_in_words(found: Estimate) -> str:
     """The proof of an estimate, how it was found, and whether others are as good."""
     text = limit_in_words(found)
     if not found.is_proven_optimal:
@@ -170,7 +170,7 @@ def _how_good(found: Estimate) -> str:
 
 
 def _number_in_draws(summary: AnySummary) -> str:
-    """How often the draws have the estimate's number and others."""
+    """Describe the posterior of the number, in words."""
     counts, said, k = summary.counts, words(summary.draws.kind), summary.estimate._sizes.size
     found = dict(zip(counts.values.tolist(), counts.probabilities.tolist(), strict=True))
     if len(found) == 1 and k in found:
@@ -269,7 +269,7 @@ def in_draws(summary: AnySummary) -> str:
 
 
 def _cheapest_other(summary: Summary) -> int | None:
-    """Which of the numbers that were tried is the best besides that of the estimate."""
+    """Return the index of the best number of clusters tried besides the estimate's."""
     curve = summary.curve
     if curve is None or not np.isfinite(curve.percent).all():
         return None
@@ -328,7 +328,7 @@ def undecided(summary: Summary) -> Ints:
 
 
 def _prices(summary: Summary) -> str:
-    """Over which prices the estimate is optimal, where that was asked for."""
+    """Describe the prices for which the estimate is optimal, if they were computed."""
     if summary.path is None or not summary.options.get("path"):
         return ""
     return f" The estimate is {summary.path.stability(summary.labels).in_words}."
@@ -366,9 +366,9 @@ def convergence(summary: AnySummary) -> str:
     return ", ".join(parts) or "not known"
 
 
-def _late(summary: AnySummary) -> list[str]:
+def _deferred(summary: AnySummary) -> list[str]:
     """Attributes that a summary was made without."""
-    return [name for part in summary.missing for name in LATE.get(part, ())]
+    return [name for part in summary.missing for name in DEFERRED.get(part, ())]
 
 
 # ---------------------------------------------------------------- on a screen
@@ -423,7 +423,7 @@ def details_lines(
     for note in summary.diagnostics.notes:
         lines += wrapped("  ", note, width)
     for name in summary._tables:
-        if name not in (*_ONLY_REPORTED, *_late(summary)):
+        if name not in (*_ONLY_REPORTED, *_deferred(summary)):
             found = table(summary, name, first)
             lines += [] if found is None else [Line(""), *table_lines(found, width)]
     return [*lines, Line(""), *wrapped(f"{lead_of(summary)}: ", summary.sentence, width)]
@@ -493,7 +493,7 @@ def wrapped(lead: str, text: str, width: int) -> list[Line]:
 
 
 def card(summary: AnySummary, picture: str | None, tables: Iterable[Table] = ()) -> str:
-    """The same as a small page, with the similarity as a picture, or with tables."""
+    """Return the summary as a small HTML page, with a similarity picture or tables."""
     title = html.title(f"{summary._called.capitalize()}: {origin(summary)}")
     if summary.diagnostics.chains_disagree:
         return title + html.warning(_DISAGREE) + html.note(_INSTEAD)

@@ -23,7 +23,7 @@ from partita.kernels.gibbs.family import (
     add_item,
     clear,
     copy_cluster,
-    fill_alone,
+    fill_prior_predictive,
     fill_store,
     log_marginal,
     log_weights,
@@ -238,7 +238,7 @@ def _allocate(
 
 @part_of_kernel
 def _log_share(model: Likelihood, prior: Prior, store: Floats, work: Floats, j: Index) -> float:
-    """What cluster j contributes to the log posterior."""
+    """Return the contribution of cluster j to the log posterior."""
     return float(prior.log_block[int(store[0, j])]) + log_marginal(model, store, work, j)
 
 
@@ -309,12 +309,12 @@ def split_merge(
 
 @part_of_kernel
 def _capacity(k: Index) -> Index:
-    """Room for k clusters and more; an odd multiple of 8 spreads the rows over the CPU's cache."""
+    """Capacity for more than k clusters; an odd multiple of 8 avoids cache conflicts."""
     return 8 * (2 * (k // 8) + 3)
 
 
 @array_kernel
-def with_room(names: Ints, n_rows: Index, n_work: Index, k: Index) -> Clusters:
+def empty_clusters(names: Ints, n_rows: Index, n_work: Index, k: Index) -> Clusters:
     """Empty clusters, with room for more than k."""
     capacity = _capacity(k)
     return Clusters(
@@ -328,9 +328,9 @@ def with_room(names: Ints, n_rows: Index, n_work: Index, k: Index) -> Clusters:
 
 
 @array_kernel
-def widened(old: Clusters) -> Clusters:
+def enlarge_clusters(old: Clusters) -> Clusters:
     """The same clusters at the same positions, and room for more after them."""
-    wider = with_room(old.names, old.store.shape[0], old.work.shape[0], old.store.shape[1])
+    wider = empty_clusters(old.names, old.store.shape[0], old.work.shape[0], old.store.shape[1])
     for j in range(old.store.shape[1]):
         for r in range(old.store.shape[0]):
             wider.store[r, j] = old.store[r, j]
@@ -368,7 +368,7 @@ def _learn_rates(
     """Draw the learned rates; caches and the densities of items alone follow them."""
     update_rates(model, rates, clusters.store, clusters.work, k, values, state)
     refresh_store(model, prior, k, clusters.store, clusters.work)
-    fill_alone(model, prior, empty, clusters.work, clusters.weights, singleton)
+    fill_prior_predictive(model, prior, empty, clusters.work, clusters.weights, singleton)
 
 
 @part_of_kernel
@@ -450,7 +450,7 @@ def run_chain(
         np.zeros((n_rows, LANES)), np.empty(n_items, np.int64), np.empty(n_items, np.int64)
     )
     saved = np.empty((n_rows, 1))
-    clusters = with_room(np.empty(n_items, np.int64), n_rows, n_work, np.int64(0))
+    clusters = empty_clusters(np.empty(n_items, np.int64), n_rows, n_work, np.int64(0))
     empty, terms = np.zeros((n_rows, LANES)), np.empty(max(prior.n_terms, 1))
     telescoping, learning = telescopes(prior), rates.block.size > 0
     components: Index = np.int64(0)
@@ -463,7 +463,7 @@ def run_chain(
             clusters.names[i] = labels[i]
             k = max(k, clusters.names[i] + 1)
         if k >= clusters.store.shape[1]:
-            clusters = with_room(clusters.names, n_rows, n_work, k)
+            clusters = empty_clusters(clusters.names, n_rows, n_work, k)
         for j in range(clusters.store.shape[1]):
             clusters.name_at[j] = j
             clusters.position_of[j] = j
@@ -479,7 +479,7 @@ def run_chain(
             if k == clusters.store.shape[1]:
                 # The same clusters at the same positions: a chain must not depend on how much
                 # room earlier iterations happened to need.
-                clusters = widened(clusters)
+                clusters = enlarge_clusters(clusters)
             if moves < plan.n_split_merge:
                 k = split_merge(model, prior, alpha, clusters, proposal, k, state)
                 moves += 1

@@ -10,7 +10,7 @@ from partita.kernels._jit import array_kernel, inner_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.gibbs.family import (
     copy_cluster,
-    fill_alone,
+    fill_prior_predictive,
     fill_store,
     log_weights,
     refresh,
@@ -101,7 +101,7 @@ def predictive_log_densities(
             fill_tables(prior, alphas[m], components[m])
         if values.shape[1] > 0:
             set_rates(model, rates, values[m])
-            fill_alone(points, prior, empty, work, weights, log_alone)
+            fill_prior_predictive(points, prior, empty, work, weights, log_alone)
         opening = log_open(prior, alphas[m], k)
         sizes, joining = join_weights(points, model, prior, labels[m], k)
         log_total = log_sum(sizes, k, opening)
@@ -141,7 +141,7 @@ def leave_one_out_log_densities(
             fill_tables(prior, alphas[m], components[m])
         if values.shape[1] > 0:
             set_rates(model, rates, values[m])
-            fill_alone(model, prior, empty, little, weights, log_alone)
+            fill_prior_predictive(model, prior, empty, little, weights, log_alone)
         room = full_lanes(k)
         store, work = np.zeros((model.n_rows, room)), np.empty((model.n_work, room))
         saved, joining = np.zeros((model.n_rows, LANES)), np.empty(room)

@@ -1,4 +1,4 @@
-"""What the sampler's loops know about a kernel.
+"""Interface between the sampler's loops and a kernel family.
 
 A kernel is five functions, and all families share their signatures:
 
@@ -111,7 +111,7 @@ _alive: dict[tuple[str, Callable[..., Any]], tuple[int, Any]] = {}
 
 
 def address(name: str, function: Callable[..., Any]) -> int:
-    """Where the compiled function stands in this process; compiles it when it is not."""
+    """Return the address of the compiled function in this process; compile it if needed."""
     if (name, function) in _alive:
         return _alive[name, function][0]
     arguments = _ARGUMENTS[name]
@@ -254,7 +254,7 @@ def fill_store(
 
 
 @step
-def fill_alone(
+def fill_prior_predictive(
     model: Likelihood, prior: Prior, empty: Floats, work: Floats, weights: Floats, out: Floats
 ) -> None:
     """Log density of each row of the data under the kernel's prior; ``empty`` is scratch."""
@@ -270,7 +270,7 @@ def fill_alone(
 def prior_predictive(model: Likelihood, prior: Prior) -> Floats:
     """Log density of each row of the data as a cluster of its own: under the kernel's prior."""
     densities = np.empty(model.data.shape[0])
-    fill_alone(
+    fill_prior_predictive(
         model,
         prior,
         np.zeros((model.n_rows, LANES)),

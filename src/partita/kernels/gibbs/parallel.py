@@ -14,11 +14,17 @@ import numpy as np
 from partita.kernels._jit import array_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.gibbs import categorical, normal, poisson, wishart
-from partita.kernels.gibbs.chain import record_draw, sweep, telescope, widened, with_room
+from partita.kernels.gibbs.chain import (
+    empty_clusters,
+    enlarge_clusters,
+    record_draw,
+    sweep,
+    telescope,
+)
 from partita.kernels.gibbs.family import (
     call_add,
     copy_cluster,
-    fill_alone,
+    fill_prior_predictive,
     log_marginal,
     log_weights,
     refresh,
@@ -182,7 +188,7 @@ def merge_stores(model: Likelihood, source: Floats, target: Floats, k: Index) ->
 
 
 @array_kernel
-def refreshed(model: Likelihood, prior: Prior, store: Floats, k: Index) -> None:
+def refresh_caches(model: Likelihood, prior: Prior, store: Floats, k: Index) -> None:
     """Bring the caches of k clusters up to date with their statistics."""
     refresh_store(model, prior, k, store, np.empty((model.n_work, store.shape[1])))
 
@@ -432,16 +438,16 @@ def collapsed_sweep(
     clusters at its positions.
     """
     n_rows = store.shape[0]
-    clusters = with_room(names, n_rows, window.n_work, k)
+    clusters = empty_clusters(names, n_rows, window.n_work, k)
     for j in range(k):
         copy_cluster(store, j, clusters.store, j)
     singleton = np.empty(names.size)
     empty, saved = np.zeros((n_rows, LANES)), np.empty((n_rows, 1))
-    fill_alone(window, prior, empty, clusters.work, clusters.weights, singleton)
+    fill_prior_predictive(window, prior, empty, clusters.work, clusters.weights, singleton)
     done: Index = np.int64(0)
     while done < names.size:
         if k == clusters.store.shape[1]:
-            clusters = widened(clusters)
+            clusters = enlarge_clusters(clusters)
         done, k = sweep(window, prior, alpha, singleton, clusters, saved, k, done, state)
     room = full_lanes(k)
     found = np.zeros((n_rows, room))
@@ -462,7 +468,7 @@ def launch(model: Likelihood, rows: Ints, seeds: Floats, slots: Int32s) -> None:
 
 @array_kernel
 def log_shares(model: Likelihood, prior: Prior, store: Floats, k: Index) -> Floats:
-    """What each of k clusters contributes to the log posterior; refreshes their caches."""
+    """Return the log posterior contribution of each of k clusters; refresh their caches."""
     work = np.empty((model.n_work, store.shape[1]))
     found = np.empty(k)
     for j in range(k):

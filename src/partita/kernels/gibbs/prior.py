@@ -266,7 +266,7 @@ def log_constant(prior: Prior, weight: float, n_components: Index, n_items: Inde
 
 @inlined
 def _scale_cell(model: Likelihood, b: Index, c: Index) -> Index:
-    """Where the learned number of column c of block b stands among the hyperparameters."""
+    """Position of the learned parameter of column c of block b in the hyperparameters."""
     first = model.blocks[b, HYPER]
     if model.blocks[b, FAMILY] == WISHART:
         d = model.blocks[b, N_COLUMNS]

@@ -51,7 +51,7 @@ _SLICE_STEPS = 50_000_000
 """Steps of the branch and bound, about a tenth of a second, after which the time is looked at."""
 
 _LEVELS = (0.05, 0.005, 0.0)
-"""What every price is lowered by, as shares of the loss: a coarse proof first, then finer ones."""
+"""Reductions of all prices, as shares of the loss: a coarse proof first."""
 
 _FOUND = 100
 """Most compositions added in a round."""
@@ -112,7 +112,9 @@ def composition_bound(
     prices, proven, level = start, -np.inf, 0
     for _ in range(rounds):
         per_item = _LEVELS[level] * value + margin
-        taken, cost, used, complete = _broken(prices, size_price, per_item, tables, steps, clock)
+        taken, cost, used, complete = _violated_compositions(
+            prices, size_price, per_item, tables, steps, clock
+        )
         steps -= used
         if complete and not len(taken):
             proven = max(proven, base + float(prices.sum()) / n - per_item - margin)
@@ -133,7 +135,7 @@ def composition_bound(
     return proven, True
 
 
-def _broken(
+def _violated_compositions(
     prices: Floats, size_price: float, per_item: float, tables: Overlaps, steps: int, clock: Clock
 ) -> tuple[Ints, Floats, int, bool]:
     """Compositions that break the prices, their costs, the steps taken, whether these are all."""
@@ -161,7 +163,7 @@ def rounding(n_draws: int, n_items: int) -> float:
 
 
 def table_steps(draws: Draws, n_sides: int) -> int:
-    """About the steps that the tables cost, from the largest draws' numbers of clusters."""
+    """Estimate the steps to fill the tables, from the largest numbers of clusters."""
     per_draw = draws.n_items**2 / max(1.0, float(np.median(draws.n_clusters)))
     return int(draws.n_draws * (3 * per_draw + draws.n_items * 4 + n_sides * 8))
 
@@ -216,7 +218,7 @@ _SOLVER = 1e-6
 """Bits by which prices are lowered, for the solver's tolerance."""
 
 _STAY = 1e-3
-"""What a price pays, per bit, for leaving the first one."""
+"""Penalty per bit on prices that move away from the first ones."""
 
 
 class PriceProgramme:

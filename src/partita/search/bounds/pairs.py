@@ -61,7 +61,7 @@ def pair_programme(similarity: NDArray[np.float64], loss: Loss) -> PairProgramme
 
 
 def pairwise_bound(programme: PairProgramme) -> float:
-    """Each pair at its best, triangles ignored."""
+    """Return the bound with each pair at its best, ignoring triangles."""
     return programme.base + 0.5 * float(np.minimum(programme.cost, 0.0).sum())
 
 

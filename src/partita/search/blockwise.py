@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from partita._resources import stream
 from partita._storage import chunk_rows
-from partita._text import counted, words
+from partita._wording import counted, words
 from partita.draws import Draws
 from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.local_search import (
@@ -55,7 +55,7 @@ def search(task: Task, *, brief: bool = False) -> list[Candidate]:
 
     A brief search ends where the items are placed.
     """
-    if not _goes_by_passes(task):
+    if not _needs_scans(task):
         task.draws = None if task.draws is None else gather_if_small(task.draws)
         return multistart.search(task)
     assert task.draws is not None
@@ -67,9 +67,9 @@ def search(task: Task, *, brief: bool = False) -> list[Candidate]:
         return found
     cap = _most_clusters(task)
     if task.options.max_clusters is None and 10 * cap < float(task.draws.n_clusters.mean()):
-        return _draws_alone(task, cap)
+        return _search_draws_only(task, cap)
     capped = replace(task, options=replace(task.options, max_clusters=cap), n_evaluated=0)
-    best = _begun(capped, 1 if brief else settings.LEADING)
+    best = _initial_candidate(capped, 1 if brief else settings.LEADING)
 
     def keep(labels: Labels) -> None:
         task.found[:] = [Candidate(labels, best.origin)]
@@ -91,7 +91,7 @@ def search(task: Task, *, brief: bool = False) -> list[Candidate]:
     return found
 
 
-def _draws_alone(task: Task, cap: int) -> list[Candidate]:
+def _search_draws_only(task: Task, cap: int) -> list[Candidate]:
     """Compare the draws themselves, and singletons: a table of finer partitions is too large."""
     task.limits.append(
         f"{DRAWS_ONLY} more than {cap:,} clusters, too many for a search; only the draws "
@@ -103,7 +103,7 @@ def _draws_alone(task: Task, cap: int) -> list[Candidate]:
     return [*best_draw.search(task), *users, singletons]
 
 
-def _goes_by_passes(task: Task) -> bool:
+def _needs_scans(task: Task) -> bool:
     if task.draws is None or by_similarity(task):
         return False
     return task.n_items > settings.MANY_ITEMS or not is_small(task.draws)
@@ -162,7 +162,7 @@ def some_items(draws: Draws, rng: np.random.Generator) -> Items:
     return np.union1d(wanted, rng.choice(n, settings.SOME_ITEMS, replace=False))
 
 
-def _explored(task: Task, sample: Draws, items: Items) -> list[LocalMinimum]:
+def _explore_sample(task: Task, sample: Draws, items: Items) -> list[LocalMinimum]:
     """Where starts end on some items in some draws."""
     few = sample if items.size == task.n_items else gather(sample.select_items(items))
     starts = np.array([canonical(row[items]) for row in task.options.starts], np.int32)
@@ -173,30 +173,32 @@ def _explored(task: Task, sample: Draws, items: Items) -> list[LocalMinimum]:
     return reached
 
 
-def _carried(reached: list[LocalMinimum], most: int) -> list[LocalMinimum]:
+def _select_minima(reached: list[LocalMinimum], most: int) -> list[LocalMinimum]:
     """The explored partitions that all items are given to: one, or several that may be best."""
     agreed = len(multistart.kinds_at_best(reached)) >= settings.KINDS
     best = distinct(reached)[: 1 if agreed else most]
     return [r for r in best if r.loss <= best[0].loss * (1.0 + settings.NEAR)]
 
 
-def _begun(task: Task, most: int) -> Candidate:
+def _initial_candidate(task: Task, most: int) -> Candidate:
     """The best partition to begin with, of a limited number of explored ones and the user's."""
     assert task.draws is not None
     sample = _sample(task)
     items = some_items(sample, task.rng)
-    reached = _explored(task, sample, items)
-    carried = _carried(reached, most)
-    task.limits.append(_said(task, sample, items, reached, carried))
+    reached = _explore_sample(task, sample, items)
+    selected = _select_minima(reached, most)
+    task.limits.append(_sample_limit_message(task, sample, items, reached, selected))
     begun = [Candidate(row, "user") for row in task.options.starts]
-    begun += [Candidate(_whole(task, sample, items, r.labels), r.origin) for r in carried]
+    begun += [
+        Candidate(_extend_to_all_items(task, sample, items, r.labels), r.origin) for r in selected
+    ]
     if len(begun) == 1:
         return begun[0]
     losses = [task.loss.expected(c.labels, task.draws, task.options.n_jobs) for c in begun]
     return begun[int(np.argmin(losses))]
 
 
-def _whole(task: Task, sample: Draws, items: Items, labels: Labels) -> Labels:
+def _extend_to_all_items(task: Task, sample: Draws, items: Items, labels: Labels) -> Labels:
     """A partition of some items with the others placed; roughly if time was up for that."""
     if items.size == task.n_items:
         return labels
@@ -216,15 +218,15 @@ def _by_one_draw(sample: Draws, items: Items, labels: Labels) -> Labels:
     return out
 
 
-def _said(
+def _sample_limit_message(
     task: Task,
     sample: Draws,
     items: Items,
     reached: list[LocalMinimum],
-    carried: list[LocalMinimum],
+    selected: list[LocalMinimum],
 ) -> str:
     assert task.draws is not None
-    met = sum(r.labels.tobytes() == carried[0].labels.tobytes() for r in reached if carried)
+    met = sum(r.labels.tobytes() == selected[0].labels.tobytes() for r in reached if selected)
     return (
         f"size: {counted(len(reached), 'start')} explored {items.size:,} of {task.n_items:,} items "
         f"in {sample.n_draws:,} of {task.draws.n_draws:,} distinct draws; {met:,} met at the "
@@ -248,7 +250,7 @@ TILE = 20_000
 """Items whose labels are converted at a time; at no power of 2 apart, they share no cache lines."""
 
 
-class Placed(NamedTuple):
+class Placement(NamedTuple):
     """Some items in slots, from which a block counts its tables."""
 
     items: Items | None
@@ -261,7 +263,7 @@ class Placed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MoveScan:
-    """What all draws say about a partition and about single moves of some of its items.
+    """Expected loss of a partition, and of single moves of some of its items.
 
     Attributes
     ----------
@@ -293,7 +295,7 @@ def scan_items(task: Task, labels: Labels, items: Items | None = None) -> MoveSc
     assert task.draws is not None
     draws, loss, k = task.draws, task.loss, int(labels.max()) + 1
     some = np.arange(labels.size) if items is None else items
-    placed = Placed(None, labels, k + 1)
+    placed = Placement(None, labels, k + 1)
     most = k + 1 if task.options.max_clusters is None else task.options.max_clusters
     best, lowest = np.empty(some.size, np.int64), np.empty(some.size)
     summed, said = None, words(draws.kind).draws
@@ -317,7 +319,7 @@ def single_moves(task: Task, labels: Labels, losses: Sequence[Loss]) -> list[Flo
     """
     assert task.draws is not None
     k, n = int(labels.max()) + 1, labels.size
-    placed, parts = Placed(None, labels, k + 1), []
+    placed, parts = Placement(None, labels, k + 1), []
     for part, summed in _sums_of(task, task.draws, losses[0], placed, np.arange(n)):
         if summed is None:
             return None
@@ -335,7 +337,7 @@ def place(task: Task, draws: Draws, known: Items, labels: Labels) -> Labels | No
     out = np.full(draws.n_items, -1, np.int32)
     out[known] = labels
     others = np.flatnonzero(out < 0)
-    placed = Placed(known, labels, k)
+    placed = Placement(known, labels, k)
     for part, summed in _sums_of(task, draws, loss, placed, others):
         task.report(f"placing {part.stop:,} of {others.size:,} items")
         if summed is None:
@@ -353,7 +355,7 @@ def _chunks(task: Task, draws: Draws, n_items: int, n_slots: int) -> Iterator[sl
         yield slice(start, min(start + step, n_items))
 
 
-class Summed(NamedTuple):
+class MoveSums(NamedTuple):
     """Sums over all draws."""
 
     values: Floats  # (n_items, width): steps of the mean joint sum, or losses
@@ -392,42 +394,44 @@ class _TimeIsUpError(Exception):
     """Ends a pass."""
 
 
-class Known(NamedTuple):
+class BlockInputs(NamedTuple):
     """Facts that a scan of the draws needs besides their labels."""
 
     terms: Floats
     steps: Floats
-    own: Own
+    own: OwnSums
 
 
-Filled = list[tuple[slice, Tables]]
+BlockTables = list[tuple[slice, Tables]]
 """Tables of the draws of a block, a few together."""
 
 
 def _sums_of(
-    task: Task, draws: Draws, loss: Loss, placed: Placed, items: Items
-) -> Iterator[tuple[slice, Summed | None]]:
+    task: Task, draws: Draws, loss: Loss, placed: Placement, items: Items
+) -> Iterator[tuple[slice, MoveSums | None]]:
     """Sums of the items, a chunk after the other; None once time is up.
 
     Tables are counted once where they can be kept. Chunks are then so small that their sums stay
     in cache, and are shared out among threads.
     """
     terms, steps = terms_and_steps(loss, draws.n_items)
-    known = Known(terms, steps, _own(placed, terms, steps))
+    known = BlockInputs(terms, steps, _own(placed, terms, steps))
     sizes = np.bincount(placed.slots, minlength=placed.n_slots)
     jobs = task.options.n_jobs
 
-    def total(part: slice, tables: dict[int, Filled] | None, threads: int | None) -> Summed | None:
+    def total(
+        part: slice, tables: dict[int, BlockTables] | None, threads: int | None
+    ) -> MoveSums | None:
         # One number for each item: workers make their own.
         there = None if is_remote(draws) else known
         visit = partial(
-            _visit, loss=loss, placed=placed, items=items[part], known=there, filled=tables
+            _scan_block, loss=loss, placed=placed, items=items[part], known=there, filled=tables
         )
-        found = _until_time(task, draws, visit, threads)
+        found = _sum_until_deadline(task, draws, visit, threads)
         if found is None:
             return None
         values, totals = found
-        return Summed(values, totals, sizes, terms, steps)
+        return MoveSums(values, totals, sizes, terms, steps)
 
     n_tables = draws.n_draws * int(draws.n_clusters.max())
     near = 20 * padded(placed.n_slots) * n_tables <= LEAST_BYTES and not is_remote(draws)
@@ -435,13 +439,13 @@ def _sums_of(
     if not near or len(parts) == 1 or task.clock.is_up():
         yield from ((part, total(part, None, jobs)) for part in parts)
         return
-    fill = partial(_filled_block, loss=loss, placed=placed, known=known)
+    fill = partial(_fill_block, loss=loss, placed=placed, known=known)
     tables = dict(map_blocks(fill, draws, rows=chunk_rows(draws.n_items), n_jobs=jobs))
     small = [slice(at, min(at + TILE, items.size)) for at in range(0, items.size, TILE)]
     yield from zip(small, stream(lambda part: total(part, tables, 1), small, jobs), strict=True)
 
 
-def _until_time(
+def _sum_until_deadline(
     task: Task, draws: Draws, visit: Callable[[Block], Sums], n_jobs: int | None
 ) -> Sums | None:
     """One pass; None if time was up before its last block."""
@@ -457,13 +461,15 @@ def _until_time(
         return None
 
 
-def _filled_block(block: Block, *, loss: Loss, placed: Placed, known: Known) -> tuple[int, Filled]:
+def _fill_block(
+    block: Block, *, loss: Loss, placed: Placement, known: BlockInputs
+) -> tuple[int, BlockTables]:
     """The pass: all tables of a block, and its first draw."""
-    return block.start, list(_filled(block, loss, placed, known))
+    return block.start, list(_block_tables(block, loss, placed, known))
 
 
-def _filled(
-    block: Block, loss: Loss, placed: Placed, known: Known
+def _block_tables(
+    block: Block, loss: Loss, placed: Placement, known: BlockInputs
 ) -> Iterator[tuple[slice, Tables]]:
     """Tables of a few draws after the other."""
     width, clusters = padded(placed.n_slots), np.array(block.n_clusters)
@@ -479,24 +485,24 @@ def _filled(
         yield group, tables
 
 
-def _visit(
+def _scan_block(
     block: Block,
     *,
     loss: Loss,
-    placed: Placed,
+    placed: Placement,
     items: Items,
-    known: Known | None,
-    filled: dict[int, Filled] | None,
+    known: BlockInputs | None,
+    filled: dict[int, BlockTables] | None,
 ) -> tuple[Floats, Floats]:
     """The pass: what a block adds to the sums of some items, and to those of the partition."""
     n = block.labels.shape[1]
     if known is None:
         terms, steps = terms_and_steps(loss, n)
-        known = Known(terms, steps, _own(placed, terms, steps))
+        known = BlockInputs(terms, steps, _own(placed, terms, steps))
     homes = placed.slots[items] if placed.items is None else np.full(items.size, -1, np.int32)
     mass = np.array(block.probabilities)
     values, totals = np.zeros((items.size, padded(placed.n_slots))), np.zeros(2)
-    groups = _filled(block, loss, placed, known) if filled is None else filled[block.start]
+    groups = _block_tables(block, loss, placed, known) if filled is None else filled[block.start]
     for group, tables in groups:
         labels = block.labels[group]
         totals += _totals(loss, tables, mass[group], known.own)
@@ -512,8 +518,8 @@ def _visit(
     return values, totals
 
 
-def _totals(loss: Loss, tables: Tables, mass: Floats, own: Own) -> Floats:
-    """What a few draws add to the mean sums, or to the mean loss and its change by a nudge."""
+def _totals(loss: Loss, tables: Tables, mass: Floats, own: OwnSums) -> Floats:
+    """Contribution of a few draws to the mean sums, or to the loss and its rounding."""
     sums = tables.joint[: mass.size], tables.truth[: mass.size]
     if loss.averages_sums:
         return np.array([float(mass @ part) for part in sums])
@@ -525,7 +531,7 @@ def _totals(loss: Loss, tables: Tables, mass: Floats, own: Own) -> Floats:
     )
 
 
-def _count(labels: NDArray[np.unsignedinteger], placed: Placed, tables: Tables) -> None:
+def _count(labels: NDArray[np.unsignedinteger], placed: Placement, tables: Tables) -> None:
     """Count the placed items, tile by tile."""
     for start in range(0, placed.slots.size, TILE):
         tile = slice(start, start + TILE)
@@ -544,8 +550,8 @@ def _columns(labels: NDArray[np.unsignedinteger], items: Items) -> Int32s:
     return np.take(labels, items, axis=1).astype(np.int32)
 
 
-class Own(NamedTuple):
-    """What the estimate's own sum Σ f(n_e) is, and becomes."""
+class OwnSums(NamedTuple):
+    """The estimate's own sum Σ f(n_e), now and after single moves."""
 
     n_items: int
     whole: float
@@ -553,25 +559,25 @@ class Own(NamedTuple):
     """Without an item of each slot, (n_slots,); what an item adds in each slot, (width,)."""
 
 
-def _own(placed: Placed, terms: Floats, steps: Floats) -> Own:
+def _own(placed: Placement, terms: Floats, steps: Floats) -> OwnSums:
     sizes = np.bincount(placed.slots, minlength=placed.n_slots)
     whole = float(terms[sizes].sum())
     joining = np.full(padded(placed.n_slots), steps[0])
     joining[: sizes.size] = steps[sizes]
-    return Own(placed.slots.size, whole, (whole - steps[np.maximum(sizes - 1, 0)], joining))
+    return OwnSums(placed.slots.size, whole, (whole - steps[np.maximum(sizes - 1, 0)], joining))
 
 
 def descend(task: Task, labels: Labels, keep: Callable[[Labels], None]) -> tuple[Labels, bool]:
-    """Where single moves end, and whether a look at every item found no move that helps.
+    """Descend by single moves; also return whether a scan of all items found no gain.
 
     ``keep`` is told each partition on the way. All items are looked at first
     and last; in between only the least certain.
     """
     steps, most = 0, _most_evaluated(task, labels)
-    seen, everyone = scan_items(task, labels), True
+    move_scan, everyone = scan_items(task, labels), True
     watched = np.empty(0, np.int64)
-    while seen is not None:
-        falls = seen.downhill
+    while move_scan is not None:
+        falls = move_scan.downhill
         if everyone and not falls.size:
             return labels, True
         if steps == settings.SCAN_STEPS or task.n_evaluated >= most:
@@ -579,12 +585,12 @@ def descend(task: Task, labels: Labels, keep: Callable[[Labels], None]) -> tuple
         steps += 1
         if falls.size:
             if everyone:
-                watched = _least_certain(seen, falls.size)
-            labels, seen = _moved(task, labels, seen, falls, watched, most)
+                watched = _least_certain(move_scan, falls.size)
+            labels, move_scan = _apply_moves(task, labels, move_scan, falls, watched, most)
             everyone = False
             keep(labels)
         else:
-            seen, everyone = scan_items(task, labels), True
+            move_scan, everyone = scan_items(task, labels), True
     if not task.clock.is_up():
         task.limits.append(
             f"passes: after {counted(steps, 'step')} over all draws, each of many moves, single "
@@ -593,21 +599,21 @@ def descend(task: Task, labels: Labels, keep: Callable[[Labels], None]) -> tuple
     return labels, False
 
 
-def descend_watched(task: Task, labels: Labels, items: Items) -> Labels | None:
+def descend_on_items(task: Task, labels: Labels, items: Items) -> Labels | None:
     """Where moves of these items end; None if that takes long, or time is up."""
-    seen = scan_items(task, labels, items)
+    move_scan = scan_items(task, labels, items)
     for _ in range(settings.ROUNDS):
-        if seen is None:
+        if move_scan is None:
             return None
-        falls = seen.downhill
+        falls = move_scan.downhill
         if not falls.size:
             return labels
-        labels, seen = _moved(task, labels, seen, falls, items)
+        labels, move_scan = _apply_moves(task, labels, move_scan, falls, items)
     return None
 
 
 def _most_evaluated(task: Task, labels: Labels) -> float:
-    """Looks at items until when a descent may go on; without end where the user set a time."""
+    """Maximum number of items scored in a descent; infinite under a user's time limit."""
     if task.clock.deadline is not None:
         return np.inf
     assert task.draws is not None
@@ -621,17 +627,19 @@ def _most_evaluated(task: Task, labels: Labels) -> float:
     return task.n_evaluated + max(usual, settings.SEARCH_WORK / (draws * clusters))
 
 
-def _least_certain(seen: MoveScan, n_falling: int) -> Items:
+def _least_certain(move_scan: MoveScan, n_falling: int) -> Items:
     """The items that cost least to move: a share of all, and more where many move."""
-    size = min(seen.items.size, max(seen.items.size // settings.UNCERTAIN_SHARE, 2 * n_falling))
-    lowest = np.argpartition(seen.margin, size - 1)[:size]
-    return np.sort(seen.items[lowest])
+    size = min(
+        move_scan.items.size, max(move_scan.items.size // settings.UNCERTAIN_SHARE, 2 * n_falling)
+    )
+    lowest = np.argpartition(move_scan.margin, size - 1)[:size]
+    return np.sort(move_scan.items[lowest])
 
 
-def _moved(
+def _apply_moves(
     task: Task,
     labels: Labels,
-    seen: MoveScan,
+    move_scan: MoveScan,
     falls: Ints,
     watched: Items,
     most_evaluated: float = np.inf,
@@ -640,33 +648,35 @@ def _moved(
 
     Nothing is seen (None) if time or work was up; the partition is then the one before.
     """
-    chosen, slots = _compatible(labels, seen, falls, task.options.max_clusters)
+    chosen, slots = _compatible(labels, move_scan, falls, task.options.max_clusters)
     while True:
         after = labels.copy()
-        after[seen.items[chosen]] = slots
+        after[move_scan.items[chosen]] = slots
         after = canonical(after)
         now = scan_items(task, after, watched)
         if now is None:
             return labels, None
-        if now.loss < seen.loss - seen.slack:
+        if now.loss < move_scan.loss - move_scan.slack:
             return after, now
         if chosen.size == 1:  # what it would gain is rounding, after all
-            margin = seen.margin.copy()
+            margin = move_scan.margin.copy()
             margin[chosen] = 0.0
-            return labels, replace(seen, margin=margin)
+            return labels, replace(move_scan, margin=margin)
         if task.n_evaluated > most_evaluated:
             return labels, None
         half = (chosen.size + 1) // 2
         chosen, slots = chosen[:half], slots[:half]
 
 
-def _compatible(labels: Labels, seen: MoveScan, falls: Ints, most: int | None) -> tuple[Ints, Ints]:
+def _compatible(
+    labels: Labels, move_scan: MoveScan, falls: Ints, most: int | None
+) -> tuple[Ints, Ints]:
     """The moves that may be made together, and where to: each new cluster has one item.
 
     No more new ones than there are clusters already, the best first.
     """
     k = int(labels.max()) + 1
-    slots = seen.best[falls].copy()
+    slots = move_scan.best[falls].copy()
     opens = slots == k
     number = np.cumsum(opens)
     slots[opens] = k + number[opens] - 1

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from partita import plots
 from partita._imports import require
-from partita._text import (
+from partita._wording import (
     brief,
     counted,
     in_list,
@@ -52,7 +52,7 @@ class Core(NamedTuple):
 
 
 _MOST_SHAPES = 2_000
-"""Of a picture with more, the shapes are an image within the SVG."""
+"""Shapes above which a picture is embedded as an image within the SVG."""
 _SCALE = 1.45
 """Pixels for a point of a figure, at most."""
 
@@ -84,7 +84,7 @@ def pictures(summary: Summary) -> dict[str, str]:
 
 
 def feature_pictures(summary: FeatureSummary) -> dict[str, str]:
-    """The same of a summary of feature allocations."""
+    """Return the figures of a report on feature allocations."""
     require("matplotlib.figure", extra="report", purpose="the report")
     with library("style").context("default"):
         return {
@@ -179,7 +179,7 @@ def item_positions(
     left_out = f"{left} with missing values {'is' if n_left == 1 else 'are'} not drawn."
     if n_left == len(data):
         return ItemPositions(x, y, "", "", None, left_out)
-    filled = data if categories or not are_combined else _filled(data, missing)
+    filled = data if categories or not are_combined else _fill_missing(data, missing)
     titles = _titles(names, n_columns)
     view = prepare_view(Observations(filled[~absent], titles, categories), None)
     curve = None
@@ -219,7 +219,7 @@ def _titles(names: tuple[str, ...] | None, n_columns: int) -> tuple[str, ...]:
     return ("value",) if n_columns == 1 else tuple(f"column {j}" for j in numbers)
 
 
-def _filled(data: Floats, missing: Bools) -> Floats:
+def _fill_missing(data: Floats, missing: Bools) -> Floats:
     """Means of their columns for missing values; 0 where nothing is known."""
     known = np.where(missing, 0.0, data)
     means = known.sum(axis=0) / np.maximum((~missing).sum(axis=0), 1)
@@ -230,7 +230,7 @@ MOST_ITEMS = 20_000
 """Items up to which all are shown."""
 
 LEAST_CERTAIN, AT_RANDOM = 1_000, 9_000
-"""Of more items: how many of the least certain are shown, and how many others."""
+"""Items shown of larger data sets: the least certain, and others at random."""
 
 Items = NDArray[np.int64]
 
@@ -239,7 +239,7 @@ Items = NDArray[np.int64]
 class Content:
     """What a report shows of the items and of partitions of them."""
 
-    shown: Shown
+    shown: ShownPartitions
     heat: SimilarityMap
     heat_items: tuple[Items, Items]
     """The items shown from top to bottom of the heat map, and where its cells begin among them."""
@@ -254,7 +254,7 @@ class Content:
     cores: tuple[Core, ...]
     """From the smallest probability on; none of draws too many for a short search."""
     differing: Mapping[str, Items]
-    """Of each representative, the items that are elsewhere than in the heaviest."""
+    """Items of each representative whose cluster differs from the heaviest representative."""
 
 
 def prepare(summary: Summary) -> Content:
@@ -379,7 +379,7 @@ class Choice(NamedTuple):
     key: str
     title: str
     partition: int
-    """Which of the distinct partitions it is."""
+    """Index of the partition among the distinct ones."""
     text: str
 
 
@@ -405,7 +405,7 @@ class Level(NamedTuple):
     bounds: Mapping[str, BoundChoice]
 
 
-class Shown(NamedTuple):
+class ShownPartitions(NamedTuple):
     """Every partition once, with colours that follow the clusters, and who refers to it."""
 
     labels: tuple[Labels, ...]
@@ -420,7 +420,7 @@ class Shown(NamedTuple):
     """The level of the summary's own probability."""
 
 
-def shown_partitions(summary: Summary) -> Shown:
+def shown_partitions(summary: Summary) -> ShownPartitions:
     """Estimates and bounds; the estimate of the summary is partition 0.
 
     Colours are matched with the estimate's by :func:`colour_indices`. One ball
@@ -472,7 +472,9 @@ def shown_partitions(summary: Summary) -> Shown:
     labels = tuple(distinct.labels)
     sizes = tuple(np.bincount(row) for row in labels)
     own = probs.index(summary.prob)
-    return Shown(labels, tuple(colour_indices(labels)), sizes, tuple(choices), levels, own)
+    return ShownPartitions(
+        labels, tuple(colour_indices(labels)), sizes, tuple(choices), levels, own
+    )
 
 
 def wide_corners(path: PricePath | None) -> dict[str, Corner]:
@@ -490,7 +492,7 @@ class _Distinct:
     def __init__(self) -> None:
         self.labels: list[Labels] = []
         self.words: dict[int, tuple[str, str, str]] = {}
-        """Of a bound: its distance, its clusters, and what differs from the estimate."""
+        """Text on a bound: distance, clusters and differences from the estimate."""
         self._known: dict[bytes, int] = {}
 
     def number(self, labels: Labels) -> int:
@@ -606,7 +608,7 @@ BOUNDS = {
 
 
 def difference(ball: CredibleBall, kind: str) -> str:
-    """What the bound does differently from the estimate, where there are not too many items."""
+    """Describe the differences between a bound and the estimate, if items are few."""
     if ball.center.size > EXPLAINED_ITEMS:
         return ""
     told = ball.explain(kind)

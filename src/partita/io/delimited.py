@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from partita._files import FileMissingError
 from partita._progress import Status
-from partita._text import Kind
 from partita._validate import unexpected
+from partita._wording import Kind
 from partita.draws import Draws
 from partita.errors import (
     FileFormatError,
@@ -52,7 +52,7 @@ from partita.io.table import (
     ReadOptions,
     Source,
     cells_of,
-    decoded,
+    decode_utf8,
     is_header,
     name_of,
     open_bytes,
@@ -120,7 +120,7 @@ def read(source: Source, options: ReadOptions, *, sep: str, one_variable: bool =
         parse = _string_rows if options.strings else _number_rows
         rows = parse(chained([head], blocks), layout, sep, name)
         if options.transpose:
-            return _transposed(rows, layout)
+            return _transposed_draws(rows, layout)
         if layout.long is not None:
             draws = _of_few_columns(rows, layout, layout.long)
         else:
@@ -130,7 +130,7 @@ def read(source: Source, options: ReadOptions, *, sep: str, one_variable: bool =
             f"{name} ends in the middle of a line, so that its last number may be cut short. Let "
             "the run finish, or copy the file again."
         )
-    return _without_warmup(draws, head[: layout.body], name)
+    return _drop_warmup(draws, head[: layout.body], name)
 
 
 read_csv = partial(read, sep=",")
@@ -235,7 +235,7 @@ def _find_layout(
 
 
 def _targets(n_columns: int, columns: Columns, offset: int) -> tuple[Ints, tuple[str, ...]]:
-    """Where the kernel puts each column, and what the columns kept as text are."""
+    """Return the output position of each column, and the columns kept as text."""
     target = np.full(n_columns, -1, np.int64)
     target[np.array(columns.items, np.int64) + offset] = np.arange(len(columns.items))
     special = [(columns.chain, CHAIN), (columns.weight, WEIGHT), (columns.draw, DRAW)]
@@ -308,7 +308,7 @@ def _refuse_other_separator(row: bytes, sep: str, name: str) -> None:
 
 def _number_rows(blocks: Iterable[bytes], layout: Layout, sep: str, name: str) -> Rows:
     """Labels that are whole numbers, through the compiled parser."""
-    from partita.kernels.text import WHOLE, parse_rows
+    from partita.kernels.delimited import WHOLE, parse_rows
 
     lines, start = 0, layout.body
     separator = ord(sep) if sep else 0
@@ -334,7 +334,7 @@ def _kept_cells(block: bytes, spans: Ints, name: str) -> list[list[Cell]]:
         [
             cells_of(block[a:b], "\0", name)[0]
             if b'"' in block[a:b]
-            else Cell(decoded(block[a:b], name).strip(" \t"), False)
+            else Cell(decode_utf8(block[a:b], name).strip(" \t"), False)
             for a, b in spans[:, column].tolist()
         ]
         for column in range(spans.shape[1])
@@ -344,7 +344,7 @@ def _kept_cells(block: bytes, spans: Ints, name: str) -> list[list[Cell]]:
 def _refuse(
     rest: bytes, status: int, line: int, column: int, n_columns: int, sep: str, name: str
 ) -> NoReturn:
-    from partita.kernels.text import TOO_FEW, TOO_MANY, UNCLOSED
+    from partita.kernels.delimited import TOO_FEW, TOO_MANY, UNCLOSED
 
     if status in (TOO_FEW, TOO_MANY):
         count = f"only {column}" if status == TOO_FEW else f"more than {n_columns}"
@@ -411,7 +411,7 @@ def _string_rows(blocks: Iterable[bytes], layout: Layout, sep: str, name: str) -
     items = columns[layout.target[columns] >= 0].tolist()
     kept = [int(np.flatnonzero(layout.target == -2 - slot)[0]) for slot in range(len(layout.kept))]
     for block in blocks:
-        text = decoded(block[start:], name)
+        text = decode_utf8(block[start:], name)
         lines += block.count(b"\n", 0, start)
         start = 0
         labels, others = [], []
@@ -440,7 +440,7 @@ def _string_rows(blocks: Iterable[bytes], layout: Layout, sep: str, name: str) -
 
 
 def _expected_rows(stream: IO[Any], layout: Layout) -> int:
-    """About how many rows the rest of the file holds; 0 when its size is unknown."""
+    """Estimate the number of remaining rows; 0 when the file's size is unknown."""
     try:
         size = os.fstat(stream.fileno()).st_size
     except (OSError, AttributeError, ValueError):
@@ -491,7 +491,7 @@ def _of_few_columns(rows: Rows, layout: Layout, long: Long) -> Draws:
     return draws_from_table(LabelTable(columns, layout.headings))
 
 
-def _transposed(rows: Rows, layout: Layout) -> Draws:
+def _transposed_draws(rows: Rows, layout: Layout) -> Draws:
     """Draws from a file with one row per item."""
     parts: list[NDArray[Any]] = []
     names: list[str] = []
@@ -544,7 +544,7 @@ def _numbers(cells: list[Cell]) -> NDArray[Any]:
     return np.array([cell.text for cell in cells] if None in numbers else numbers)
 
 
-def _without_warmup(draws: Draws, comments: bytes, name: str) -> Draws:
+def _drop_warmup(draws: Draws, comments: bytes, name: str) -> Draws:
     """The draws less those that the file's comments call warm-up, with a warning.
 
     CmdStan writes ``num_warmup = 1000`` and ``num_samples = 1000``, rstan
@@ -609,7 +609,7 @@ def _two_columns(path: Path) -> Floats:
     with path.open("rb") as stream:
         lines = Lines(stream, str(path))
         for block in lines:
-            for line in decoded(block, str(path)).split("\n")[:-1]:
+            for line in decode_utf8(block, str(path)).split("\n")[:-1]:
                 cells = split_line(line, "")
                 numbers = [cell.number for cell in cells]
                 if len(cells) == 1 and not cells[0].text:
@@ -628,7 +628,7 @@ def _two_columns(path: Path) -> Floats:
 def _read_index(path: Path) -> list[tuple[str, int, int]]:
     found = []
     with path.open("rb") as stream:
-        text = decoded(b"".join(Lines(stream, str(path))), str(path))
+        text = decode_utf8(b"".join(Lines(stream, str(path))), str(path))
     for number, line in enumerate(text.split("\n"), start=1):
         parts = line.rsplit(None, 2)
         if not parts:

@@ -550,7 +550,7 @@ def branch_and_bound(
 
 
 def best_places(rows: Int32s, weights: Floats, partial: Int32s) -> Int32s:
-    """Where the rows that agree with partial labels put each item outside, most of their weight.
+    """Return the cluster that most weight of the agreeing rows gives each item outside.
 
     A cluster of the set, or the number of its clusters for a new one, which wins ties.
     """

@@ -28,7 +28,7 @@ from partita._files import PathLike
 from partita._imports import require
 from partita._resources import run
 from partita._storage import chunk_slices, smallest_unsigned
-from partita.dask import RemoteLabels, explained, held, in_order
+from partita.dask import RemoteLabels, submit_in_order, submit_value, translate_cluster_errors
 from partita.draws import Draws
 from partita.errors import InvalidDataError, InvalidInputError, NotSupportedError
 from partita.io.data_table import Table, as_table
@@ -51,7 +51,13 @@ from partita.samplers.chains import (
     flatten,
 )
 from partita.samplers.fit import Fit, traces
-from partita.samplers.parallel import Chain, Drawn, Given, _canonical, obstacle
+from partita.samplers.parallel import (
+    Chain,
+    DrawnParameters,
+    FixedState,
+    _canonical,
+    reason_not_parallel,
+)
 from partita.samplers.priors import PartitionPrior, PriorTables
 
 T = TypeVar("T")
@@ -75,7 +81,7 @@ def _constants(model: bytes) -> tuple[Arrays, PriorTables]:
 
 
 @dataclass(frozen=True)
-class ChunkThere:
+class RemoteChunk:
     """Consecutive rows of the data, and the number of the first; see :class:`parallel.Chunk`."""
 
     data: Floats
@@ -95,9 +101,9 @@ def _writable(value: Any) -> Any:
         return np.require(value, None, "W")
     if isinstance(value, tuple):
         return tuple(_writable(one) for one in value)
-    if isinstance(value, ChunkThere):
+    if isinstance(value, RemoteChunk):
         return replace(value, data=_writable(value.data))
-    return replace(value, hyper=_writable(value.hyper)) if isinstance(value, Given) else value
+    return replace(value, hyper=_writable(value.hyper)) if isinstance(value, FixedState) else value
 
 
 def _run(function: Callable[..., T], *arguments: Any) -> T:
@@ -105,7 +111,7 @@ def _run(function: Callable[..., T], *arguments: Any) -> T:
     return function(*map(_writable, arguments))
 
 
-def _encoded(raw: Any, kernel: Kernel) -> Floats:
+def _encode(raw: Any, kernel: Kernel) -> Floats:
     """Rows as numbers, as the kernel sees them."""
     return kernel.encode(as_table(raw))
 
@@ -116,9 +122,9 @@ def _facts(values: Floats, kernel: Kernel) -> tuple[int, NDArray[np.bool_], floa
     return len(values), np.asarray(np.isnan(values).any(axis=0)), base
 
 
-def _chunk(values: Floats, first: int, model: bytes) -> ChunkThere:
+def _chunk(values: Floats, first: int, model: bytes) -> RemoteChunk:
     order = _constants(model)[0].order
-    return ChunkThere(np.ascontiguousarray(values[:, order]), first, model)
+    return RemoteChunk(np.ascontiguousarray(values[:, order]), first, model)
 
 
 def _some(raw: Any, rows: NDArray[np.int64]) -> Any:
@@ -139,7 +145,7 @@ def _prior_on_worker(model: bytes, weight: float, components: int) -> Prior:
     return prior
 
 
-def _place(chunk: ChunkThere, state: None, drawn: Drawn, key: np.uint64) -> Int32s:
+def _place(chunk: RemoteChunk, state: None, drawn: DrawnParameters, key: np.uint64) -> Int32s:
     """The labels of all rows, given clusters of a start."""
     from partita.kernels.gibbs.parallel import allocate
 
@@ -166,28 +172,28 @@ def _read(place: Path, number: int) -> NDArray[Any]:
 # ------------------------------------------------------------------ the driver
 
 
-class RowsElsewhere:
+class RemoteValues:
     """Stands for the values of a fit whose rows are on workers; to ask for them is an error."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise _elsewhere()
+        raise _remote_values_error()
 
     def __array__(self, *_: Any, **__: Any) -> Any:
-        raise _elsewhere()
+        raise _remote_values_error()
 
     def __len__(self) -> int:
-        raise _elsewhere()
+        raise _remote_values_error()
 
     def __getitem__(self, _: Any) -> Any:
-        raise _elsewhere()
+        raise _remote_values_error()
 
     def __repr__(self) -> str:
         return "<rows on workers>"
 
 
-def _elsewhere() -> NotSupportedError:
+def _remote_values_error() -> NotSupportedError:
     return NotSupportedError(
         "this needs the rows of the data, which stayed on the workers. Questions about the draws "
         "alone (pt.estimate, pt.summarize, … of fit.draws) can be answered; for the rest sample "
@@ -195,15 +201,15 @@ def _elsewhere() -> NotSupportedError:
     )
 
 
-class RowsThere:
+class RemoteRows:
     """Chunks of rows on workers; see :class:`parallel.Rows`."""
 
     def __init__(self, client: Any, chunks: Sequence[Any], bounds: Sequence[int]) -> None:
         self.client, self.chunks, self.bounds = client, list(chunks), list(bounds)
 
-    def part(self, number: int) -> RowsThere:
+    def part(self, number: int) -> RemoteRows:
         """See :class:`parallel.Rows`."""
-        return RowsThere(self.client, [self.chunks[number]], self.bounds)
+        return RemoteRows(self.client, [self.chunks[number]], self.bounds)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """A task; Dask runs it where the largest of its arguments is, which are the rows."""
@@ -211,7 +217,7 @@ class RowsThere:
 
     def futures(self, function: Callable[..., Any], states: Sequence[Any], *common: Any) -> Any:
         """Futures of ``function(chunk, state, *common)``."""
-        with explained(self.client):
+        with translate_cluster_errors(self.client):
             return [
                 self.submit(_run, function, chunk, state, *common)
                 for chunk, state in zip(self.chunks, states, strict=True)
@@ -222,20 +228,20 @@ class RowsThere:
         return list(self._results(self.futures(function, states, *common)))
 
     def _results(self, futures: Sequence[Any]) -> list[Any]:
-        return [_writable(one) for one in in_order(self.client, lambda one: one, futures)]
+        return [_writable(one) for one in submit_in_order(self.client, lambda one: one, futures)]
 
     def each(
         self, function: Callable[..., tuple[Any, T]], states: Sequence[Any], *common: Any
     ) -> tuple[list[Any], list[T]]:
         """See :class:`parallel.Rows`."""
         both = self.futures(function, states, *common)
-        with explained(self.client):
+        with translate_cluster_errors(self.client):
             new = [self.submit(itemgetter(0), pair) for pair in both]
             results = [self.submit(itemgetter(1), pair) for pair in both]
         return new, self._results(results)
 
 
-class ChainThere(Chain):
+class RemoteChain(Chain):
     """A chain whose labels and draws stay on workers."""
 
     def __init__(self, *arguments: Any, model: bytes) -> None:
@@ -243,7 +249,7 @@ class ChainThere(Chain):
         self.kept: list[list[Any]] = []
         super().__init__(*arguments)
 
-    def _prior_there(self) -> Callable[[], Prior]:
+    def _prior_on_chunk(self) -> Callable[[], Prior]:
         return partial(_prior_on_worker, self._model, self.alpha, int(self._components))
 
     def keep(self) -> None:
@@ -263,14 +269,14 @@ class ChainThere(Chain):
                 smallest_unsigned(int(self.names.max()))
             )
             fetched = rows.ask(_canonical, self.labels, numbers)
-            with explained(rows.client):
+            with translate_cluster_errors(rows.client):
                 self.labels = [
-                    rows.submit(np.ndarray.astype, held(rows.client, one), np.int32)
+                    rows.submit(np.ndarray.astype, submit_value(rows.client, one), np.int32)
                     for one in fetched
                 ]
             return
         since = self.kept[written:]
-        with explained(rows.client):
+        with translate_cluster_errors(rows.client):
             places = [
                 rows.submit(
                     _write,
@@ -281,7 +287,7 @@ class ChainThere(Chain):
                 for c in range(len(rows.chunks))
             ]
         paths = rows._results(places)
-        with explained(rows.client):
+        with translate_cluster_errors(rows.client):
             self.labels = [rows.submit(_read, path, 0) for path in paths]
             for m, draw in enumerate(since):
                 draw[:] = [rows.submit(_read, path, 1 + m) for path in paths]
@@ -309,18 +315,18 @@ def sample_on_workers(
     n_items = int(sum(sizes))
     if n_items < 2:
         raise InvalidDataError("the data have one row; clustering needs at least two.")
-    table = _some_rows(raw, sizes, np.random.default_rng(first_rows), client)
-    kernel, notes = _bound(kernel, table, prior)
+    table = _sample_rows(raw, sizes, np.random.default_rng(first_rows), client)
+    kernel, notes = _bind_kernel(kernel, table, prior)
     unbound, prior = prior, prior.bind(n_items)
-    with explained(client):
-        values = [client.submit(_encoded, piece, kernel, pure=False) for piece in raw]
+    with translate_cluster_errors(client):
+        values = [client.submit(_encode, piece, kernel, pure=False) for piece in raw]
     facts = list(
-        in_order(client, lambda one: client.submit(_facts, one, kernel, pure=False), values)
+        submit_in_order(client, lambda one: client.submit(_facts, one, kernel, pure=False), values)
     )
     has_missing = np.logical_or.reduce([missing for _, missing, _ in facts])
     constants = pickle.dumps((kernel, prior, n_items, tuple(has_missing.tolist())))
     arrays, tables = _constants(constants)
-    reason = obstacle(arrays, tables)
+    reason = reason_not_parallel(arrays, tables)
     if reason is not None:
         raise NotSupportedError(
             f"rows on workers can be sampled in parallel only, which is not possible: {reason}. "
@@ -330,16 +336,16 @@ def sample_on_workers(
     empty = np.empty((0, table.n_columns))
     model = Model(empty, arrays, tables, np.empty(0), base)
     bounds = np.concatenate([[0], np.cumsum(sizes)]).tolist()
-    with explained(client):
+    with translate_cluster_errors(client):
         chunks = [
             client.submit(_chunk, rows, first, constants, pure=False)
             for rows, first in zip(values, bounds, strict=False)
         ]
     del values
-    rows = RowsThere(client, chunks, bounds)
+    rows = RemoteRows(client, chunks, bounds)
 
-    def begin(child: np.random.SeedSequence) -> ChainThere:
-        return _begin(rows, model, constants, kernel, unbound, raw, initial, child)
+    def begin(child: np.random.SeedSequence) -> RemoteChain:
+        return _start_chain(rows, model, constants, kernel, unbound, raw, initial, child)
 
     chains = run(begin, children, settings.chains)
     place = None if checkpoint is None else Path(str(checkpoint)).resolve()
@@ -348,7 +354,7 @@ def sample_on_workers(
     notes = (*notes, f"rows stayed on {len(client.nthreads())} workers, in {len(raw)} chunks.")
     states = tuple(_shadow(chain) for chain in chains)
     with Display(settings, 0, progress, notes) as display:
-        advance = partial(_advance_there, chains=chains, model=model, keeper=keeper)
+        advance = partial(_advance_remote, chains=chains, model=model, keeper=keeper)
         begun = Progress(0, states, ((),) * len(chains))
         reached, interrupted = advance_all(settings, begun, advance, display.update)
     if not reached.n_draws:
@@ -359,10 +365,10 @@ def sample_on_workers(
             "burn-in: there are no draws to return."
         )
     trace = traces(reached, model, kernel, table.names)
-    draws = _collected(rows, chains, reached.n_draws, trace["n_clusters"])
+    draws = _collect_draws(rows, chains, reached.n_draws, trace["n_clusters"])
     seconds = time.perf_counter() - start
     how = (settings, notes, seconds, interrupted, None)
-    rows_there: Any = RowsElsewhere()
+    rows_there: Any = RemoteValues()
     return Fit(draws, trace, kernel, prior, rows_there, table.names, *how)
 
 
@@ -379,20 +385,20 @@ def _pieces(data: Any, client: Any) -> tuple[list[Any], list[int]]:
         delayed = data.rechunk({1: -1}).to_delayed()[:, 0].tolist()
     else:
         delayed = list(data.to_delayed())
-    with explained(client):
+    with translate_cluster_errors(client):
         raw = client.compute(delayed)
-    sizes = list(in_order(client, lambda one: client.submit(len, one, pure=False), raw))
+    sizes = list(submit_in_order(client, lambda one: client.submit(len, one, pure=False), raw))
     filled = [(piece, size) for piece, size in zip(raw, sizes, strict=True) if size]
     return [piece for piece, _ in filled], [size for _, size in filled]
 
 
-def _joined(parts: Sequence[Any]) -> Any:
+def _concat_parts(parts: Sequence[Any]) -> Any:
     if hasattr(parts[0], "iloc"):
         return require("pandas", extra="dask", purpose="a dask data frame").concat(parts)
     return np.concatenate(parts)
 
 
-def _some_rows(
+def _sample_rows(
     raw: Sequence[Any], sizes: Sequence[int], rng: np.random.Generator, client: Any
 ) -> Table:
     """Random rows as a table, for a start or to choose a kernel by."""
@@ -405,11 +411,11 @@ def _some_rows(
         for piece, first, (low, high) in zip(raw, starts[:-1], pairwise(cuts), strict=True)
         if high > low
     ]
-    found = in_order(client, lambda one: client.submit(_some, *one, pure=False), wanted)
-    return as_table(_joined(list(found)))
+    found = submit_in_order(client, lambda one: client.submit(_some, *one, pure=False), wanted)
+    return as_table(_concat_parts(list(found)))
 
 
-def _bound(
+def _bind_kernel(
     kernel: Kernel | str | None, table: Table, prior: PartitionPrior
 ) -> tuple[Kernel, tuple[str, ...]]:
     """The kernel, chosen from random rows where none was given."""
@@ -420,8 +426,8 @@ def _bound(
     return bound, notes if isinstance(kernel, Kernel) else (*notes, said)
 
 
-def _begin(
-    rows: RowsThere,
+def _start_chain(
+    rows: RemoteRows,
     model: Model,
     constants: bytes,
     kernel: Kernel,
@@ -429,9 +435,9 @@ def _begin(
     raw: Sequence[Any],
     initial: Any,
     child: np.random.SeedSequence,
-) -> ChainThere:
+) -> RemoteChain:
     """A chain at its start."""
-    from partita.samplers.sample import _for_fewer, _kmeans, split_merges
+    from partita.samplers.sample import _kmeans, _prior_for_sample, split_merges
 
     start, stream = child.spawn(2)
     rng = np.random.default_rng(start)
@@ -439,7 +445,7 @@ def _begin(
     rates, alpha = model.arrays.starting_rates(), model.prior.concentration
     sizes = np.diff(rows.bounds)
     if isinstance(initial, str) and initial == "one":
-        with explained(rows.client):
+        with translate_cluster_errors(rows.client):
             labels = [rows.submit(np.zeros, int(size), np.int32) for size in sizes]
         k, state = 1, ChainState(np.zeros(1, np.int32), alpha, random, rates)
     elif initial is not None and not (isinstance(initial, str) and initial == "sample"):
@@ -451,24 +457,26 @@ def _begin(
                 argument="initial",
             )
         whole = canonical(given).astype(np.int32)
-        labels = [held(rows.client, whole[a:b]) for a, b in pairwise(rows.bounds)]
+        labels = [submit_value(rows.client, whole[a:b]) for a, b in pairwise(rows.bounds)]
         k, state = int(whole.max()) + 1, ChainState(np.zeros(1, np.int32), alpha, random, rates)
     else:
-        table = _some_rows(raw, sizes.tolist(), rng, rows.client)
+        table = _sample_rows(raw, sizes.tolist(), rng, rows.client)
         values = kernel.encode(table)
-        small = build_model(kernel, _for_fewer(prior, len(values)), values)
+        small = build_model(kernel, _prior_for_sample(prior, len(values)), values)
         most = prior.most_clusters() or len(values)
         grouped = _kmeans(kernel.features(values), min(_START_CLUSTERS, most, len(values)), rng)
         state = ChainState(canonical(grouped).astype(np.int32), alpha, random, rates)
         moves = Settings(1, _START_ITERATIONS, 1, 1, 1, split_merges(len(values)))
         state, _ = _advance(small, Step(moves, state, 0, _START_ITERATIONS))
         k = int(state.labels.max()) + 1
-        drawn, key = _drawn(model, values, state, k)
+        drawn, key = _draw_parameters(model, values, state, k)
         labels = rows.futures(_place, [None] * len(rows.chunks), drawn, key)
-    return ChainThere(rows, model, state, labels, k, model=constants)
+    return RemoteChain(rows, model, state, labels, k, model=constants)
 
 
-def _drawn(model: Model, values: Floats, state: ChainState, k: int) -> tuple[Drawn, np.uint64]:
+def _draw_parameters(
+    model: Model, values: Floats, state: ChainState, k: int
+) -> tuple[DrawnParameters, np.uint64]:
     """Weights and parameters given the rows of a start, which then stand for all rows."""
     from partita.kernels.gibbs import parallel
 
@@ -477,7 +485,7 @@ def _drawn(model: Model, values: Floats, state: ChainState, k: int) -> tuple[Dra
     weight, components = state.concentration, np.int64(k + 1)
     parallel.set_parameters(likelihood, prior, arrays.rates, state.rates, weight, components)
     store = parallel.statistics(likelihood, np.arange(len(values)), state.labels, np.int64(k))
-    parallel.refreshed(likelihood, prior, store, np.int64(k))
+    parallel.refresh_caches(likelihood, prior, store, np.int64(k))
     drawn = parallel.draw_parameters(likelihood, prior, store, np.arange(k), state.random)
     return drawn, np.uint64(next_bits(state.random))
 
@@ -485,7 +493,7 @@ def _drawn(model: Model, values: Floats, state: ChainState, k: int) -> tuple[Dra
 class _Keeper:
     """Cuts what labels depend on, at intervals."""
 
-    def __init__(self, chains: list[ChainThere], directory: Path | None, every: float) -> None:
+    def __init__(self, chains: list[RemoteChain], directory: Path | None, every: float) -> None:
         self._chains, self._directory, self._every = chains, directory, every
         self._written = 0
         self._last = time.monotonic()
@@ -502,13 +510,13 @@ class _Keeper:
         self._last = time.monotonic()
 
 
-def _shadow(chain: ChainThere) -> ChainState:
+def _shadow(chain: RemoteChain) -> ChainState:
     """The part of a chain that the progress display shows: its number of clusters."""
     return ChainState(np.array([chain.n_clusters - 1], np.int32), chain.alpha, chain.random)
 
 
-def _advance_there(
-    steps: list[Step], *, chains: list[ChainThere], model: Model, keeper: _Keeper
+def _advance_remote(
+    steps: list[Step], *, chains: list[RemoteChain], model: Model, keeper: _Keeper
 ) -> list[tuple[ChainState, Record]]:
     """A round of all chains, whose passes wait for each other's workers and not for each other."""
 
@@ -536,14 +544,14 @@ def _stacked(pieces: list[list[NDArray[Any]]]) -> NDArray[Any]:
     return np.stack([np.concatenate(draw) for draw in pieces])
 
 
-def _collected(
-    rows: RowsThere, chains: list[ChainThere], n_draws: int, n_clusters: NDArray[np.int64]
+def _collect_draws(
+    rows: RemoteRows, chains: list[RemoteChain], n_draws: int, n_clusters: NDArray[np.int64]
 ) -> Draws:
     """The draws of all chains, on workers."""
     kept = [draw for chain in chains for draw in chain.kept[:n_draws]]
     shape = (len(kept), int(rows.bounds[-1]))
     dtype = smallest_unsigned(int(n_clusters.max()) - 1)
-    with explained(rows.client):
+    with translate_cluster_errors(rows.client):
         futures = [rows.submit(_stacked, kept[store]) for store in chunk_slices(*shape)]
     labels = RemoteLabels(rows.client, futures, shape, dtype)
     ids = np.repeat(np.arange(len(chains)), n_draws)

@@ -13,7 +13,7 @@ def counted(number: int, noun: str) -> str:
 
     Examples
     --------
-    >>> from partita._text import counted
+    >>> from partita._wording import counted
     >>> counted(1, "cluster"), counted(2039, "cluster")
     ('1 cluster', '2,039 clusters')
     """
@@ -25,7 +25,7 @@ def counts(numbers: Sequence[int], noun: str) -> str:
 
     Examples
     --------
-    >>> from partita._text import counts
+    >>> from partita._wording import counts
     >>> counts([2, 3], "cluster"), counts([2, 2], "cluster"), counts([1], "cluster")
     ('2, 3 clusters', '2 clusters', '1 cluster')
     """
@@ -40,7 +40,7 @@ def span(low: int, high: int, noun: str) -> str:
 
     Examples
     --------
-    >>> from partita._text import span
+    >>> from partita._wording import span
     >>> span(4, 10, "cluster"), span(1, 1, "cluster")
     ('4 to 10 clusters', '1 cluster')
     """
@@ -57,7 +57,7 @@ def roughly(part: float) -> str:
 
     Examples
     --------
-    >>> from partita._text import roughly
+    >>> from partita._wording import roughly
     >>> roughly(0.0123), roughly(1.0), roughly(2.34)
     ('1.2%', '100%', '234%')
     """
@@ -69,7 +69,7 @@ def short(value: float) -> str:
 
     Examples
     --------
-    >>> from partita._text import short
+    >>> from partita._wording import short
     >>> short(0.0123), short(110.0), short(2e-16)
     ('0.012', '110', '0')
     """
@@ -83,7 +83,7 @@ def rhat_in_words(value: float) -> str:
 
     Examples
     --------
-    >>> from partita._text import rhat_in_words
+    >>> from partita._wording import rhat_in_words
     >>> rhat_in_words(1.0123), rhat_in_words(9.8e15)
     ('1.012', 'over 1,000')
     """
@@ -95,7 +95,7 @@ def printable(text: str, keep: str = "") -> str:
 
     Examples
     --------
-    >>> from partita._text import printable
+    >>> from partita._wording import printable
     >>> print(printable("red\\x1b[31m"))
     red\\x1b[31m
     """
@@ -114,7 +114,7 @@ def clip(text: str, length: int) -> str:
 
     Examples
     --------
-    >>> from partita._text import clip
+    >>> from partita._wording import clip
     >>> clip("ENSG00000000000000000001", 12)
     'ENSG0000000…'
     """
@@ -122,12 +122,12 @@ def clip(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
-def at_most(part: float) -> str:
+def upper_percent(part: float) -> str:
     """A share as a percentage of two digits that is never below it: a limit stays one.
 
     Examples
     --------
-    >>> from partita._text import at_most
+    >>> from partita._wording import at_most
     >>> at_most(0.0603), at_most(4.79), at_most(0.05)
     ('6.1%', '480%', '5%')
     """
@@ -142,13 +142,13 @@ def above_minimum(gap: float) -> str:
 
     Examples
     --------
-    >>> from partita._text import above_minimum
+    >>> from partita._wording import above_minimum
     >>> above_minimum(0.5), above_minimum(0.057)
     ('at most 100% above the minimum', 'at most 6.1% above the minimum')
     """
     if gap >= 1.0:
         return "the lower bound is 0, which proves nothing"
-    return f"at most {at_most(gap / (1.0 - gap))} above the minimum"
+    return f"at most {upper_percent(gap / (1.0 - gap))} above the minimum"
 
 
 def share(part: float) -> str:
@@ -156,7 +156,7 @@ def share(part: float) -> str:
 
     Examples
     --------
-    >>> from partita._text import share
+    >>> from partita._wording import share
     >>> share(0.004), share(0.123), share(0.9995), share(1.0)
     ('under 1%', '12%', 'over 99%', '100%')
     """
@@ -185,7 +185,7 @@ def of_sizes(sizes: Iterable[int], most: int = 10) -> str:
 
     Examples
     --------
-    >>> from partita._text import of_sizes
+    >>> from partita._wording import of_sizes
     >>> of_sizes([178]), of_sizes([7, 72, 3]), of_sizes([1200, 9, 9], most=1)
     ('size 178', 'sizes 72, 7, 3', 'sizes 1,200 and 2 smaller')
     >>> of_sizes([1] * 30)
@@ -238,7 +238,7 @@ class Words(NamedTuple):
     lies: str
     """The sentence on the ball up to "within"."""
     equals: str
-    """The same, of a ball of radius 0."""
+    """The sentence on a ball of radius 0."""
     probability: str
     """Of an event: the weight of the rows in which it occurs."""
     posterior_probability: str
@@ -247,7 +247,7 @@ class Words(NamedTuple):
     together: str
     """The weight of the rows in which two items are in one cluster."""
     together_with: str
-    """What comes before that weight."""
+    """Phrase before the weight of an event."""
     holding: str
     """In how much of the rows something holds."""
     error: str
@@ -348,7 +348,7 @@ def words(kind: Kind) -> Words:
 
     Examples
     --------
-    >>> from partita._text import words
+    >>> from partita._wording import words
     >>> words("ensemble").lies.format("95%")
     '95% of the runs lie'
     """
