@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita._resources import run
-from partita._validate import positive
+from partita._validate import number, positive, unexpected
 from partita.draws import Draws
 from partita.errors import InvalidInputError
 from partita.features.draws import FeatureDraws
@@ -21,15 +21,96 @@ from partita.losses.base import (
     SOME_BITS,
     Counts,
     Loss,
-    PricedForm,
-    PricedLoss,
     Rows,
     Term,
-    WithPrice,
     pair_sums,
     pairs_within,
 )
 from partita.scan import Block, sum_blocks
+
+
+class PricedForm(NamedTuple):
+    """[a·(truth − joint) + (2 − a)·(estimate − joint)] / scale."""
+
+    a: float
+    scale: float
+
+    def combine(self, joint: float, estimate: float, truth: float) -> float:
+        """Splitting costs what the truth's sum loses, merging what the estimate's loses."""
+        split, merged = truth - joint, estimate - joint
+        return max((self.a * split + (2.0 - self.a) * merged) / self.scale, 0.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WithPrice(Loss):
+    """A loss a·A + (2 − a)·B of two kinds of errors."""
+
+    parameter: ClassVar[str | None] = "a"
+    prose: ClassVar[str]
+    """Its name in prose at the price 1."""
+    meaning: ClassVar[str] = (
+        "a = 1 prices splitting and merging equally, a > 1 makes splitting a true cluster dearer"
+    )
+    """Meaning of the price, for error messages."""
+
+    a: float = 1.0
+
+    def __post_init__(self) -> None:
+        expected = f"a number strictly between 0 and 2. {self.meaning}"
+        cleaned = number(self.a, "a", expected)
+        if not 0.0 < cleaned < 2.0:
+            raise unexpected(self.a, "a", expected)
+        object.__setattr__(self, "a", cleaned)
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """Its name in prose, with the price unless that is 1."""
+        return self.prose if self.a == 1.0 else f"{self.prose} (a = {self.a:g})"
+
+    @property
+    def price(self) -> float:
+        """The parameter a."""
+        return self.a
+
+    def with_price(self, a: float) -> Self:
+        """The same loss at another price."""
+        return replace(self, a=a)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PricedLoss(WithPrice):
+    """A loss [a·Σf(n_t) + (2 − a)·Σf(n_e) − 2·Σf(n_te)] / scale.
+
+    It is linear in the sums, so its expectation is its value at their means. A
+    subclass supplies f (``terms``) and the scale.
+    """
+
+    averages_sums: ClassVar[bool] = True
+
+    def scale(self, n_items: int) -> float:
+        """The divisor of the sum."""
+        raise NotImplementedError
+
+    def form(self, n_items: int) -> PricedForm:
+        """The price and the scale."""
+        return PricedForm(self.a, self.scale(n_items))
+
+    @property
+    def has_price(self) -> bool:
+        """True."""
+        return True
+
+    def minorant(self) -> tuple[float, Loss] | None:
+        """a·A + (2 − a)·B is at least min(a, 2 − a) times the metric A + B."""
+        fair = self.with_price(1.0)
+        return (min(self.a, 2.0 - self.a), fair) if fair.is_metric else None
+
+    def expected_from_similarity(self, estimate: Labels, similarity: Floats) -> float:
+        """Where f(x) = x², the sums count pairs, whose expectations are similarities."""
+        if self.pair_scale(estimate.size) is None:
+            return super().expected_from_similarity(estimate, similarity)
+        form = PricedForm(self.a, self.scale(estimate.size))
+        return form.combine(*pair_sums(estimate, similarity))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -17,8 +17,8 @@ from partita.errors import InvalidInputError, about
 from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import Labels
 from partita.lattice import all_partitions
-from partita.losses.base import Loss, PricedLoss, Term
-from partita.losses.builtin import VI, Binder
+from partita.losses.base import Loss, Term
+from partita.losses.builtin import VI, Binder, PricedLoss
 from partita.scan import Block, map_blocks
 
 CHECKED_ITEMS = 6
