@@ -188,7 +188,7 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)
     pieces._MOST_DRAWS, scan.GATHERED_LABELS = 4, 0
     with cluster_of(2) as client:
-        draws, settle, descend, waits = on_workers(client), remote.settle, blockwise.descend, None
+        draws, settle, descend, waits = on_workers(client), remote.wait_for, blockwise.descend, None
 
         def descending(*arguments):
             global waits
@@ -200,7 +200,7 @@ if __name__ == "__main__":
                 os.killpg(0, signal.SIGINT)  # as a terminal does: the workers are told, too
             settle(client, future)
 
-        remote.settle, blockwise.descend = pressed, descending
+        remote.wait_for, blockwise.descend = pressed, descending
         found = pt.estimate(draws, method="sweep", n_starts=2)
         print(found.search.interrupted, found.search.settled)
         print(found.expected_loss == pt.expected_loss(found.labels, LABELS)[0])

@@ -127,8 +127,8 @@ def upper_percent(part: float) -> str:
 
     Examples
     --------
-    >>> from partita._wording import at_most
-    >>> at_most(0.0603), at_most(4.79), at_most(0.05)
+    >>> from partita._wording import upper_percent
+    >>> upper_percent(0.0603), upper_percent(4.79), upper_percent(0.05)
     ('6.1%', '480%', '5%')
     """
     amount = 100.0 * part

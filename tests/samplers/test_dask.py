@@ -80,3 +80,18 @@ def test_a_worker_that_is_killed_changes_no_draw(fit, tmp_path):
             found = pt.sample(da.from_array(DATA, chunks=(70, 2)), engine=own, **how, **HOW)
         assert found.draws == fit.draws
         assert list((tmp_path / "run.chunks").glob("*.npz"))
+        # Whatever is lost from now on is read again, and no iteration before it repeated.
+        assert tasks_behind(own, found.draws) == {"_stacked", "_read"}
+
+
+def tasks_behind(client, draws):
+    """Names of the tasks that would run again if every worker lost its labels."""
+    tasks = client.cluster.scheduler.tasks
+    behind = {tasks[future.key] for future in draws.stored.futures}
+    while more := {part for task in behind for part in task.dependencies} - behind:
+        behind |= more
+    return {str(task.key).rsplit("-", 5)[0] for task in behind}
+
+
+def test_without_a_checkpoint_labels_rest_on_iterations(fit, client):
+    assert "_run" in tasks_behind(client, fit.draws)
