@@ -118,10 +118,10 @@ def _bound(task: Task, labels: Labels, value: float, effort: Effort) -> float | 
     if heavy is not None:
         return heavy
     if task.loss.pair_scale(task.n_items) is not None:
-        return _pair_bound(task, value, effort)
+        return _pair_bound(task, labels, value, effort)
     if task.loss.conditional_entropies:
         return _vi_bound(task, labels, value, effort)
-    return _matched_bound(task, effort)
+    return _matched_bound(task, labels, effort)
 
 
 def _loss_of_heavy_draw(task: Task) -> float | None:
@@ -143,7 +143,7 @@ def _loss_of_heavy_draw(task: Task) -> float | None:
     return float(mass @ loss.distances(row, draws, task.options.n_jobs))
 
 
-def _matched_bound(task: Task, effort: Effort) -> float | None:
+def _matched_bound(task: Task, labels: Labels, effort: Effort) -> float | None:
     """The bound from matched draws, for a metric that the loss is at least a multiple of."""
     below = task.loss.minorant()
     if below is None or task.draws is None:
@@ -152,6 +152,7 @@ def _matched_bound(task: Task, effort: Effort) -> float | None:
     return factor * matching_bound(
         task.draws,
         metric,
+        near=task.under(metric).distances_to(labels),
         block=effort.block,
         whole=effort.whole,
         # A fixed seed: the proof of an estimate does not depend on how it was searched for.
@@ -183,11 +184,11 @@ def _vi_bound(task: Task, labels: Labels, value: float, effort: Effort) -> float
         )
     if is_proven(value, proven, task.loss) or (not cut_short and effort == EFFORTS["tight"]):
         return proven
-    matched = _matched_bound(task, effort)
+    matched = _matched_bound(task, labels, effort)
     return proven if matched is None else max(proven, matched)
 
 
-def _pair_bound(task: Task, value: float, effort: Effort) -> float | None:
+def _pair_bound(task: Task, labels: Labels, value: float, effort: Effort) -> float | None:
     """The best of what pairs, triangles and matched draws prove, as far as each is affordable."""
     small = task.n_items <= effort.matrix_items
     bounds = []
@@ -207,6 +208,6 @@ def _pair_bound(task: Task, value: float, effort: Effort) -> float | None:
                     "the proof's linear programmes ended while some triangles were still violated"
                 )
     if not small and not reaches(value, max(bounds, default=0.0)):
-        matched = _matched_bound(task, effort)
+        matched = _matched_bound(task, labels, effort)
         bounds += [] if matched is None else [matched]
     return max(bounds, default=0.0)  # no loss is negative

@@ -52,6 +52,7 @@ def matching_bound(
     block: int,
     whole: int,
     rng: np.random.Generator,
+    near: Floats | None = None,
     n_jobs: int | None = None,
     is_up: Callable[[], bool] = lambda: False,
 ) -> float:
@@ -67,6 +68,9 @@ def matching_bound(
         Draws of equal mass matched together. Cost O(n_draws · block · (N + K²) + n_draws · block²).
     whole : int
         Draws of unequal mass matched together: the heaviest ones, then blocks of that many.
+    near : ndarray of float, optional
+        Distances of the draws to one point that is near to most, such as an estimate: matching
+        takes fewer steps. By default those to the heaviest draw.
     is_up : callable
         Whether time is up: what has not been matched by then adds nothing.
     """
@@ -82,7 +86,10 @@ def matching_bound(
         step = block * _blocks_of_piece(-(-atoms.size // block), block, draws.n_items)
         pieces = [atoms[begin : begin + step] for begin in range(0, atoms.size, step)]
         edges = [np.append(np.arange(0, some.size, block), some.size) for some in pieces]
-        found = total(_matched, list(zip(pieces, edges, pieces, strict=True)))
+        if near is None:
+            near = loss.distances(draws.rows_at([heaviest])[0], draws, n_jobs)
+        to_point = [near[some] for some in pieces]
+        found = total(_matched, list(zip(pieces, edges, to_point, strict=True)))
         return 0.5 * float((mass / copies).min()) * found
     order = np.argsort(-mass, kind="stable")
     proven = 0.0
@@ -98,7 +105,8 @@ def matching_bound(
 
 
 Set = tuple[Ints, Ints, NDArray[Any]]
-"""Draws by number, the edges of the blocks among them, and their masses."""
+"""Draws by number, the edges of the blocks among them, and their masses, or where those are equal
+their distances to a common point."""
 
 
 def _total(
@@ -175,11 +183,11 @@ def _of_rows(
     return function(distances_in_blocks(rows, clusters, edges, terms, form), edges, mass)
 
 
-def _matched(fars: Floats, edges: Ints, _: Floats) -> float:
+def _matched(fars: Floats, edges: Ints, near: Floats) -> float:
     """The sum of the distances to the partners in the best matchings within blocks."""
     from partita.kernels.bounds import farthest_assignments
 
-    return float(farthest_assignments(fars, np.diff(edges)).sum())
+    return float(farthest_assignments(fars, np.diff(edges), near).sum())
 
 
 def _transported(fars: Floats, _: Ints, mass: Floats) -> float:
