@@ -57,6 +57,12 @@ def test_matrices_of_samplers(rds):
     assert pt.read_draws(chains) == pt.as_draws(np.array([LABELS, LABELS]))
 
 
+@pytest.mark.parametrize("r_class", ["Date", "POSIXct", "difftime"])
+def test_dates_and_durations_are_no_labels(rds, r_class):
+    with pytest.raises(pt.errors.InvalidLabelsError, match=r"dtype (datetime|timedelta)64"):
+        pt.read_draws(rds(named(LABELS.astype(float), r_class=r_class)))
+
+
 def test_data_frames(rds):
     frame = pd.DataFrame(LABELS, columns=["a", "b", "c"])
     expected = pt.Draws(LABELS, item_names="abc")

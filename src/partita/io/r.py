@@ -355,11 +355,18 @@ def _vector(obj: Any, kind: str, attributes: dict[str, Any]) -> RVector:
     )
 
 
+_TIMES = {"Date": "datetime64[D]", "POSIXct": "datetime64[s]", "difftime": "timedelta64[s]"}
+"""Classes of R that are dates or durations, and what they are in NumPy."""
+
+
 def _values(obj: Any, kind: str, classes: tuple[str, ...]) -> NDArray[Any]:
     if kind == "STR":
         return np.array([_text(char) for char in obj.value], object)
     values = np.ma.asanyarray(obj.value) if np.ma.isMaskedArray(obj.value) else obj.value
     values = np.asanyarray(values)
+    for name, unit in _TIMES.items():
+        if name in classes:  # numbers in the file, which no reader takes for labels
+            return np.ma.filled(values.astype(np.float64), np.nan).astype(unit)
     if "integer64" in classes:  # bit64 keeps integers in the bits of doubles
         values = np.ascontiguousarray(values, np.float64).view(np.int64)
         values = np.ma.masked_equal(values, np.iinfo(np.int64).min)
