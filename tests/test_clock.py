@@ -7,6 +7,7 @@ import pytest
 
 import partita as pt
 from partita._resources import Clock
+from partita.credible import uncertainty
 from partita.credible.uncertainty import compare
 from partita.search import local_search
 
@@ -42,6 +43,22 @@ def test_a_comparison_is_whole_or_not_there():
     clock.interrupt()
     with pytest.raises(KeyboardInterrupt):
         compare(pt.canonical(LABELS[0]), pt.Draws(LABELS), clock=clock)
+
+
+def test_a_comparison_of_many_chunks_of_items_ends_between_them(monkeypatch):
+    """Sums of many clusters are large: to go through those of chunks without any takes seconds."""
+    calls, compared = [], uncertainty._compare_block
+
+    def at_once(block, *, stop, **more):
+        calls.append(more["items"])
+        stop[0] = True
+        return compared(block, stop=stop, **more)
+
+    monkeypatch.setattr(uncertainty, "_compare_block", at_once)
+    monkeypatch.setattr(uncertainty, "_SUM_BYTES", 16 * 62)  # two items
+    with pytest.raises(KeyboardInterrupt):
+        compare(np.arange(60, dtype=np.int32), pt.Draws(np.arange(60)[None]), n_jobs=1)
+    assert len(calls) < 30
 
 
 def test_ctrl_c_under_one_loss_ends_the_others(monkeypatch):

@@ -534,6 +534,8 @@ def _comparison(
             else (of_chunk(items, n_jobs) for items in chunks)
         )
         for items, sums in zip(chunks, found, strict=True):
+            if stop[0]:  # the sums of many clusters take seconds to go through
+                raise KeyboardInterrupt
             for mean, part in zip(whole, sums[:5], strict=True):
                 np.divide(part, mass, out=mean[items])
     unchanged, similar = (total / mass for total in sums[5:])
