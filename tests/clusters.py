@@ -1,7 +1,5 @@
 """Questions to ask of the same draws on threads and workers, and equality to the last bit."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

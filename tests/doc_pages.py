@@ -1,7 +1,5 @@
 """The code of a Markdown page, as a reader would run it from top to bottom."""
 
-from __future__ import annotations
-
 import doctest
 import re
 import shlex

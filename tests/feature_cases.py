@@ -1,7 +1,5 @@
 """Draws of feature allocations of which much is known."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import partita as pt

@@ -1,7 +1,5 @@
 """What must hold of every figure: nothing overlaps and nothing is cut off."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -4,8 +4,6 @@
 that R's ``attributes(x)`` shows.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import rdata
 from rdata.conversion import to_r

@@ -1,7 +1,5 @@
 """Every loss of the table, at several prices where it has one, and one from outside the package."""
 
-from __future__ import annotations
-
 import pytest
 
 from outside_losses import Jaccard

@@ -1,7 +1,5 @@
 """One small posterior, every kind of result made of it, and what each figure shows."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

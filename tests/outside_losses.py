@@ -1,7 +1,5 @@
 """A loss from outside the package, as a user would write one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar, NamedTuple

@@ -1,7 +1,5 @@
 """Search tasks as `estimate` makes them, and posteriors small enough for oracles."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import partita as pt

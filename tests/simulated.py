@@ -1,7 +1,5 @@
 """Simulated draws of known laws, and five draws of six items."""
 
-from __future__ import annotations
-
 import numpy as np
 
 TRUTH = np.repeat([0, 1, 2], 8)

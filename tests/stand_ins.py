@@ -4,8 +4,6 @@ Each library's stand-in leaves what its block of code would: the same model's dr
 ``reference.finite_mixture``, in the shape in which the library has them.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 from functools import cache

@@ -1,7 +1,5 @@
 """Files of values computed elsewhere; ``tests/data/README.md`` says by whom."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Hypothesis strategies for partitions and draws of them."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 
 

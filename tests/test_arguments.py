@@ -1,7 +1,5 @@
 """An error says which argument it is about: every public function, each argument wrong in turn."""
 
-from __future__ import annotations
-
 import inspect
 from contextlib import nullcontext
 

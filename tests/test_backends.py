@@ -1,7 +1,5 @@
 """Threads, processes or a cluster: the same to the last bit; threads are kept and do not block."""
 
-from __future__ import annotations
-
 import multiprocessing
 import threading
 from concurrent.futures import ThreadPoolExecutor

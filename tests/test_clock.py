@@ -1,7 +1,5 @@
 """One clock: a time limit and Ctrl-C end the work within, and what is finished is returned."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

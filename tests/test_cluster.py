@@ -3,8 +3,6 @@
 One cluster of two worker processes serves all of this file.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -3,8 +3,6 @@
 One cluster of two worker processes serves the tests that leave it as it was.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

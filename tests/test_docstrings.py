@@ -1,7 +1,5 @@
 """Every example in a docstring runs and prints what it says."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import pkgutil

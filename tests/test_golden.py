@@ -3,8 +3,6 @@
 ``tests/data/make_own_draws.py`` made the draws and the numbers.
 """
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 from functools import cache

@@ -1,7 +1,5 @@
 """Names of items, columns, levels, groups and files steer no terminal, page, table or figure."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Every public function takes draws and labels in every form they come in."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Kernels compile once per machine, and also where nothing can be written."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Of runs of algorithms, and of tilted draws, nothing is said that holds for a posterior alone."""
 
-from __future__ import annotations
-
 import json
 import re
 from html import unescape

@@ -1,7 +1,5 @@
 """Packages form layers: when a module is imported, nothing of a higher layer is."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The line that says what is being done."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

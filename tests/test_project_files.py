@@ -1,7 +1,5 @@
 """What README, CONTRIBUTING and the other pages of the project promise exists and runs."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Every public result alike: arrays cannot be changed, it prints short, on a screen and as HTML."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import pickle

@@ -1,7 +1,5 @@
 """The public surface as a surface."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import re

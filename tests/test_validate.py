@@ -1,7 +1,5 @@
 """Scalars of the wrong type or size are refused at once, and the error says which argument."""
 
-from __future__ import annotations
-
 import sys
 from importlib.metadata import PackageNotFoundError
 

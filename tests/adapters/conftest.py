@@ -1,7 +1,5 @@
 """Draws that the adapters' tests share: three groups of ten items, blurred."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

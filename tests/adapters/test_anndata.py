@@ -1,7 +1,5 @@
 """Summaries in AnnData."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import anndata

@@ -1,7 +1,5 @@
 """Summaries in ArviZ objects, fits as ArviZ objects, and saved posteriors, of both generations."""
 
-from __future__ import annotations
-
 import importlib.util
 import warnings
 from importlib.metadata import version

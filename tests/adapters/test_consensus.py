@@ -1,7 +1,5 @@
 """PartitionConsensus against the functions it stands for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

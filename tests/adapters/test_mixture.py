@@ -1,7 +1,5 @@
 """BayesianMixture against the functions it stands for, and scikit-learn's own checks."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A directory with the files that the examples of the help name, and ways to run commands."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

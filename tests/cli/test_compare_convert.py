@@ -1,7 +1,5 @@
 """``partita compare`` and ``partita convert``."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

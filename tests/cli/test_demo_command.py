@@ -1,7 +1,5 @@
 """``partita demo``: the whole way, and what to open at its end."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Outputs are whole files of fixed names, replaced only with ``--force``; all else stays."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Errors are one paragraph in the words of the command line; codes tell what happened."""
 
-from __future__ import annotations
-
 import pytest
 
 from partita.summary import summarize as make

@@ -1,7 +1,5 @@
 """``partita fit``: the library's sampler with the options' model, and everything saved."""
 
-from __future__ import annotations
-
 import json
 
 import click

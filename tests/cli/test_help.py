@@ -1,7 +1,5 @@
 """Help: quick, complete, and every example in it runs; a command loads what it needs."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Files and tables for R count from 1; everything else counts from 0."""
 
-from __future__ import annotations
-
 import csv
 
 import numpy as np

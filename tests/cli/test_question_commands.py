@@ -1,7 +1,5 @@
 """``partita path``, ``core``, ``representatives`` and ``compare --against``, and constraints."""
 
-from __future__ import annotations
-
 import csv
 import json
 

@@ -1,7 +1,5 @@
 """What commands read and say: matrices alone, labels to the last digit, hints that work there."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

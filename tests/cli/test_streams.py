@@ -1,7 +1,5 @@
 """Processes of their own: streams, terminals, pipes, Ctrl-C, exit codes."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """``partita summarize``: what it prints is what the library says, and files hold the same."""
 
-from __future__ import annotations
-
 import csv
 import json
 import signal

@@ -1,7 +1,5 @@
 """``partita warmup`` compiles what it names, and no run afterwards compiles that again."""
 
-from __future__ import annotations
-
 import pytest
 
 import partita as pt

@@ -1,7 +1,5 @@
 """Credible balls by the paper's definition: small cases exactly, laws, and bad input."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
@@ -29,7 +27,7 @@ def as_dict(bound):
     }
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(CASES, st.sampled_from(METRICS), st.sampled_from(PROBS))
 def test_every_part_agrees_with_the_definition(case, metric, prob):
     rows, weights, center = case
@@ -47,7 +45,6 @@ def test_every_part_agrees_with_the_definition(case, metric, prob):
         assert bound.n_clusters.tolist() == [len(set(row)) for row in bound.labels.tolist()]
 
 
-@settings(deadline=None)
 @given(CASES, st.sampled_from(METRICS), st.sampled_from(PROBS))
 def test_inside_contains_and_level_tell_the_same_story(case, metric, prob):
     rows, weights, center = case
@@ -63,7 +60,6 @@ def test_inside_contains_and_level_tell_the_same_story(case, metric, prob):
     assert ball.contains(center)
 
 
-@settings(deadline=None)
 @given(CASES, st.sampled_from(METRICS))
 def test_another_probability_needs_no_new_distances(case, metric):
     rows, weights, center = case

@@ -1,7 +1,5 @@
 """Credible cores against every set of items, and their laws."""
 
-from __future__ import annotations
-
 import _thread
 import itertools
 import threading
@@ -23,7 +21,7 @@ from simulated import FIVE
 from strategies import posteriors
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(posteriors(most=6, draws=7), st.sampled_from([0.2, 0.5, 0.6, 0.75, 0.9, 1.0]))
 def test_the_largest_set_by_enumeration(case, prob):
     rows, weights = case
@@ -51,7 +49,7 @@ def of_part(draws, mask):
     return draws.labels[mask].tolist(), weights
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(posteriors(most=6, draws=7), st.sampled_from([0.1, 0.3, 0.5]), st.booleans())
 @example(([[int(c) for c in row] for row in FORKED], None), 0.3, False)
 def test_what_a_core_says_of_itself(case, prob, held_out):
@@ -101,7 +99,7 @@ def test_what_a_core_says_of_itself(case, prob, held_out):
             assert core.probability_with_item[i] == pytest.approx(best)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(posteriors(most=5, draws=7))
 def test_growth_against_its_reference(case):
     rows, weights = case
@@ -163,7 +161,7 @@ def test_the_same_core_for_every_number_of_threads_and_the_same_seed():
     assert "3 of 25 seed items" in str(few)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(1, 8), st.integers(0, 2**28 - 1))
 def test_colours_bound_every_clique(n, seed):
     rng = np.random.default_rng(seed)

@@ -1,10 +1,8 @@
 """Items, clusters, aligned draws and counts against matrices, peers' records and laws."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import partita as pt
 from partita.labels import by_size
@@ -40,7 +38,6 @@ def affinity_from_matrix(draws, estimate):
     return out
 
 
-@settings(deadline=None)
 @given(CASES)
 def test_similarity_share_is_the_mean_similarity_scaled_to_one(case):
     draws, estimate = case
@@ -54,7 +51,6 @@ def test_similarity_share_is_the_mean_similarity_scaled_to_one(case):
     assert not items.similarity_share[alone].any()
 
 
-@settings(deadline=None)
 @given(CASES)
 def test_placement_by_matched_clusters_against_all_assignments(case):
     draws, estimate = case
@@ -67,7 +63,6 @@ def test_placement_by_matched_clusters_against_all_assignments(case):
     assert sorted(items.order.tolist()) == list(range(estimate.size))
 
 
-@settings(deadline=None)
 @given(CASES)
 def test_best_second_and_other_follow_the_placement(case):
     draws, estimate = case
@@ -81,7 +76,6 @@ def test_best_second_and_other_follow_the_placement(case):
         assert items.other[i] == (second if best == own else best)
 
 
-@settings(deadline=None)
 @given(CASES)
 def test_an_item_that_never_leaves_companions_found_in_every_draw_has_probability_one(case):
     draws, estimate = case
@@ -95,7 +89,6 @@ def test_an_item_that_never_leaves_companions_found_in_every_draw_has_probabilit
     assert not sure.placement[:, -1].any()
 
 
-@settings(deadline=None)
 @given(CASES)
 def test_contributions_sum_to_the_expected_vi(case):
     draws, estimate = case
@@ -125,7 +118,6 @@ def test_contributions_of_one_pair(record):
     assert found == pytest.approx(record["value"], abs=1e-12)
 
 
-@settings(deadline=None)
 @given(CASES)
 def test_clusters_against_the_similarity_matrix(case):
     draws, estimate = case
@@ -156,7 +148,6 @@ def test_a_cluster_that_comes_back():
 # --------------------------------------------------------- aligned draws, against all assignments
 
 
-@settings(deadline=None)
 @given(posteriors(most=8, draws=5, others=1))
 def test_every_draw_in_the_numbering_of_the_reference(case):
     rows, _, given_reference = case
@@ -188,7 +179,6 @@ def test_alignment_gives_the_item_probabilities():
 # ----------------------------------------------------------- numbers of clusters and sorted sizes
 
 
-@settings(deadline=None)
 @given(posteriors(most=8))
 def test_number_of_clusters(case):
     rows, weights = case
@@ -202,7 +192,6 @@ def test_number_of_clusters(case):
     assert found.interval(1.0) == (min(wanted), max(wanted))
 
 
-@settings(deadline=None)
 @given(posteriors(most=8))
 def test_sorted_sizes(case):
     rows, weights = case

@@ -1,10 +1,8 @@
 """Kernels of uncertainty against their reference implementations, by value."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import partita as pt
@@ -23,7 +21,6 @@ def as_draws(case):
 CASES = posteriors(draws=6, others=1).map(as_draws)
 
 
-@settings(deadline=None)
 @given(CASES, st.sampled_from([0.5, 0.8, 1.0]))
 def test_comparison_with_an_estimate(case, jaccard):
     draws, estimate = case
@@ -36,7 +33,6 @@ def test_comparison_with_an_estimate(case, jaccard):
         np.testing.assert_allclose(getattr(found, name), value, rtol=0, atol=1e-13, err_msg=name)
 
 
-@settings(deadline=None)
 @given(CASES, st.integers(1, 4))
 def test_shapes(case, n_ranks):
     draws, _ = case
@@ -47,7 +43,6 @@ def test_shapes(case, n_ranks):
         assert ranked[r].tolist() == (sizes + [0] * n_ranks)[:n_ranks]
 
 
-@settings(deadline=None)
 @given(CASES)
 def test_count_together(case):
     draws, _ = case

@@ -1,7 +1,5 @@
 """R's credible balls, and cores of the paper's draws; its tables are in tests/paper."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 

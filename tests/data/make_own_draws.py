@@ -6,8 +6,6 @@ under each loss, and credible balls around the minimiser of VI. From the root of
 the project: ``PYTHONPATH=src:tests:. python tests/data/make_own_draws.py``.
 """
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Convergence: numbers against arviz-stats, chains that agree or do not, each chain alone."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

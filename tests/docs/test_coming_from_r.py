@@ -1,7 +1,5 @@
 """Every number that the page for R users shows as R's is in the ground truth, and ours agrees."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Every line of code on the pages and in the gallery runs, and prints what it says."""
 
-from __future__ import annotations
-
 import importlib.util
 import runpy
 import warnings

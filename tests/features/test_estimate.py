@@ -1,7 +1,5 @@
 """Estimates of feature allocations: known minima, enumeration, laws, and what is refused."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

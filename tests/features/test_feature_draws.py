@@ -1,7 +1,5 @@
 """Draws of feature allocations: what goes in, how it is kept, files, what is refused."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

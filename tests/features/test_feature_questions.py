@@ -1,7 +1,5 @@
 """Questions that need only a metric, asked of feature draws: oracle F5, laws, refusals."""
 
-from __future__ import annotations
-
 import matplotlib as mpl
 import numpy as np
 import pytest

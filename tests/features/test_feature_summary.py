@@ -1,7 +1,5 @@
 """The summary of feature draws: numbers, words, report, command line, representatives."""
 
-from __future__ import annotations
-
 import json
 import pickle
 

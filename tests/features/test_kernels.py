@@ -1,12 +1,10 @@
 """FARO against its definition and literature, its kernels against every change one by one."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import partita as pt
@@ -137,7 +135,6 @@ def as_matrix(family, n=67):
 
 
 @given(families, families, st.sampled_from([1.0, 0.5, 1.5, 0.123]))
-@settings(deadline=None)
 def test_the_loss_is_its_definition(z, t, a):
     found = pt.distance(as_matrix(z), as_matrix(t), loss=pt.FARO(a))
     assert found == pytest.approx(faro(z, t, a), abs=1e-12)

@@ -1,7 +1,5 @@
 """``python -m tests.fuzz [class …] [--cases N]`` runs attacks and prints their table."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -1,7 +1,5 @@
 """The classes of attack by name."""
 
-from __future__ import annotations
-
 from . import calls, damaged, force, labelled, processes, saved, spellings, tables
 from .harness import Attack
 

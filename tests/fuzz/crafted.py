@@ -1,7 +1,5 @@
 """Files made to deceive: each must be refused, or read as the draws that stand beside it."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -1,7 +1,5 @@
 """Damaged files against every reader: read as they stand, or refused by an error of ours."""
 
-from __future__ import annotations
-
 import shutil
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``--out`` and ``--force`` over directories of users: nothing but named outputs is touched."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from functools import cache

@@ -4,8 +4,6 @@ Cases run in a process of their own, which prints one line per case. Where it
 dies, the case after the last line is a crash, and a new process goes on behind it.
 """
 
-from __future__ import annotations
-
 import faulthandler
 import json
 import os

@@ -3,8 +3,6 @@
 Each maker returns what can be read; its labels are ``LABELS``, or those that it returns beside.
 """
 
-from __future__ import annotations
-
 import bz2
 import decimal
 import json

@@ -4,8 +4,6 @@ For a damaged file that partita reads, this is the other opinion. Each gives lab
 weights, chain ids and item names as the file spells them.
 """
 
-from __future__ import annotations
-
 import bz2
 import csv
 import gzip

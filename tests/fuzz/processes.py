@@ -3,8 +3,6 @@
 POSIX only: a fork has every kernel compiled and costs milliseconds.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -5,8 +5,6 @@ ball, a fit predicts and goes on, a run resumes. A file without a change must co
 back to the same answers.
 """
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The same draws in other spellings of each format: read as the draws they are."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import lzma

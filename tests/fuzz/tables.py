@@ -1,7 +1,5 @@
 """Damaged files that are no draws: data, similarity matrices, single clusterings."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable
 from functools import cache

@@ -1,7 +1,5 @@
 """A small share of each attack; ``make fuzz`` runs all of it."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """xarray and ArviZ, in memory and on disk, by dimension name."""
 
-from __future__ import annotations
-
 import importlib.util
 import warnings
 from pathlib import Path

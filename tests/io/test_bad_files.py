@@ -1,7 +1,5 @@
 """Every bad file has an error of its own that says what to do."""
 
-from __future__ import annotations
-
 import io
 import os
 

@@ -1,7 +1,5 @@
 """Draws from objects in memory, and from Parquet files of other programs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import polars as pl

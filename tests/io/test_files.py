@@ -1,7 +1,5 @@
 """Atomic writing, overwriting only when asked, optional libraries."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """Membership probabilities: partitions drawn from them, and their similarity matrix."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import xarray as xr

@@ -1,7 +1,5 @@
 """R's files. There is no R here: they are made with rdata, attributes and all."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Fits and draws as nine R packages save them: read right, by path where it must be, or refused."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A directory that cannot be written to: an error of ours before the work, and nothing is left."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Tables as people's programs write them: each column is what it is, or the file is refused."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is written is read back as equal draws, in every format, in memory and mapped."""
 
-from __future__ import annotations
-
 import io
 import logging
 import mmap
@@ -66,7 +64,7 @@ def _same(a, b):
 @example(draws=pt.Draws([[0, 1]], kind="ensemble", weights=[2], item_names=["a", "b"]))
 @example(draws=pt.Draws([[0], [0], [0]], chain=[1, 0, 1], weights=[1, 2, 3]))
 @example(draws=pt.Draws([[0, 0, 1], [0, 1, 2]], chain=[1, 2]).reweighted("entropy", 3.0))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_round_trip(suffix, draws):
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / f"draws.{suffix}"

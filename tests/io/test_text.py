@@ -1,7 +1,5 @@
 """Delimited text: the header rule, separators, row names, CmdStan's output."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

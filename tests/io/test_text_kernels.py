@@ -1,7 +1,5 @@
 """The text kernels against their reference implementations."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -44,7 +42,7 @@ def _parse(text, sep, n_columns, target=None):
 
 
 @given(_numbers)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_read_whole_agrees_with_exact_decimals(cell):
     value, end, whole = read_whole(_bytes(cell + "\n"), 0)
     expected = slow.read_whole(cell)
@@ -60,7 +58,7 @@ def test_read_whole_agrees_with_exact_decimals(cell):
     st.sampled_from([",", "\t", ";", ""]),
     st.booleans(),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_parse_rows_agrees_with_splitting(rows, sep, spaced):
     glue = (f" {sep} " if spaced and sep != "\t" else sep) if sep else "  "
     text = "\n".join(["# comment", *(glue.join(row) for row in rows), "", ""])
@@ -94,7 +92,7 @@ def test_parse_rows_skips_keeps_and_reorders_columns():
 
 
 @given(st.lists(st.lists(st.integers(0, 2**31 - 1), min_size=3, max_size=3), min_size=1))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_format_rows_agrees_with_joining(rows):
     table = np.array(rows, np.int32)
     out = np.empty(11 * table.size, np.uint8)

@@ -1,7 +1,5 @@
 """zarr stores: no code is run, and nothing that is missing reads as zeros."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

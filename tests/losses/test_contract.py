@@ -1,7 +1,5 @@
 """One contract for every loss: a value that measures two partitions."""
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import math

@@ -1,7 +1,5 @@
 """Expected losses: definition, reference, merged draws, similarity, threads, refusals."""
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 
 import numpy as np
@@ -41,7 +39,7 @@ def test_expected_loss_is_the_weighted_mean_of_distances(loss, posterior):
 
 
 @at_price_one
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(rows=same_items(5, most=9), weights=st.tuples(*[st.floats(0.01, 10)] * 4))
 def test_expected_loss_equals_the_reference(loss, rows, weights):
     candidate, *draws = rows

@@ -1,7 +1,5 @@
 """What turns one partition into another: the data, the words, and laws."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -38,7 +36,7 @@ def test_the_largest_share_comes_first():
     assert told.changes[0].share > told.changes[1].share
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.integers(1, 9).flatmap(
         lambda n: st.tuples(

@@ -6,8 +6,6 @@ VI.lb contains the constant term in log Σ_j p_ij, as ours does, so the values
 are equal without an offset.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """The stretched Hasse diagram."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Kernels of labels and distances against their slow references, by value."""
 
-from __future__ import annotations
-
 from collections import Counter
 from math import fsum, log2
 
@@ -27,7 +25,7 @@ from strategies import label_vectors, same_items
 
 PRICES = [0.3, 1.0, 1.7]
 SMALLEST, LARGEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
-SLOW = settings(max_examples=40, deadline=None)
+SLOW = settings(max_examples=40)
 
 
 def spread(n: int, k: int) -> list[int]:
@@ -71,7 +69,7 @@ def test_distance_equals_the_reference(name, pair):
 
 
 @pytest.mark.parametrize("name", slow.DISTANCES)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(pair=st.tuples(label_vectors(36), label_vectors(36)))
 def test_distance_equals_the_reference_with_many_clusters(name, pair):
     # 36 labels at random fill about 23 clusters each: far beyond the dense table.
@@ -167,7 +165,7 @@ def integer_rows(draw):
     return draw(st.lists(one_row, min_size=1, max_size=6))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(rows=integer_rows())
 def test_canonicalise_rows(rows):
     values = np.array(rows, np.int64)

@@ -1,7 +1,5 @@
 """The seven properties of section 3 of the paper, as laws of VI and of Binder's loss."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -36,7 +34,6 @@ def zero(n: int):
 
 @losses
 @given(same_items(3, most=40))
-@settings(deadline=None)
 def test_property_1_metric(loss, triple):
     a, b, c = triple
     same = np.array_equal(pt.canonical(a), pt.canonical(b))
@@ -51,7 +48,6 @@ def test_property_1_metric(loss, triple):
 
 @losses
 @given(same_items(3, most=40))
-@settings(deadline=None)
 def test_property_2_vertical_alignment(loss, triple):
     middle, finer, coarser = triple
     below, above = pt.lattice.meet(middle, finer), pt.lattice.join(middle, coarser)
@@ -61,7 +57,6 @@ def test_property_2_vertical_alignment(loss, triple):
 
 @losses
 @given(same_items(2, most=40))
-@settings(deadline=None)
 def test_property_3_horizontal_alignment(loss, pair):
     a, b = pair
     both = pt.lattice.meet(a, b)
@@ -70,7 +65,6 @@ def test_property_3_horizontal_alignment(loss, pair):
 
 @losses
 @given(same_items(2, most=40))
-@settings(deadline=None)
 def test_property_4_bound(loss, pair):
     a, b = pair
     n = len(a)
@@ -94,7 +88,7 @@ def test_property_5_closest_partitions_by_enumeration(loss, n):
 
 @losses
 @given(st.integers(2, 14).flatmap(label_vectors))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_property_5_no_neighbour_in_the_lattice_is_closer(loss, labels):
     closest = [d(c, labels, loss) for c in pt.lattice.closest_neighbours(labels)]
     assert max(closest) - min(closest) <= TOLERANCE
@@ -107,7 +101,6 @@ def test_property_5_no_neighbour_in_the_lattice_is_closer(loss, labels):
 
 
 @given(st.integers(1, 12), st.integers(1, 12), st.randoms(use_true_random=False))
-@settings(deadline=None)
 def test_property_6_symmetry(k, size, random):
     n = k * size
     labels = list(np.repeat(np.arange(k), size))

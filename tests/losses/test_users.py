@@ -1,7 +1,5 @@
 """Losses that users bring: what they may claim, and what everything downstream makes of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

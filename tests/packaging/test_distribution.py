@@ -1,7 +1,5 @@
 """What is released: complete, without what is not ours to give, and working on its own."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The paper's digits: how they are compared, and that all of them come out."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import numpy as np
@@ -71,7 +69,7 @@ labelings = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1
 )
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(labelings)
 def test_misclassified_is_the_best_over_all_matchings(pair):
     truth, labels = pair

@@ -1,7 +1,5 @@
 """Objects that are no arrays and pretend to be sequences: refused at once, by every entry point."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Callable
 

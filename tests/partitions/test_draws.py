@@ -1,13 +1,11 @@
 """The container of draws."""
 
-from __future__ import annotations
-
 import pickle
 import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import partita as pt
@@ -27,7 +25,6 @@ tables = st.integers(1, 8).flatmap(
 
 
 @given(tables)
-@settings(deadline=None)
 def test_labels_are_canonical_whatever_came(table):
     draws = pt.Draws(table)
     assert draws.labels.tolist() == [first_appearance(row) for row in table]
@@ -100,7 +97,6 @@ def test_a_block_is_all_that_is_held_in_a_larger_dtype():
 
 
 @given(tables, st.data())
-@settings(deadline=None)
 def test_unique_merges_equal_partitions_and_keeps_their_mass(table, data):
     table += table[: data.draw(st.integers(0, len(table)))]
     masses = data.draw(st.lists(st.integers(1, 9), min_size=len(table), max_size=len(table)))
@@ -311,7 +307,6 @@ def test_complex_weights_are_refused():
 # ----------------------------------------------------------------------- reported labels: by size
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=30))
 def test_the_partition_stays_and_sizes_fall(labels):
     found = by_size(labels)
@@ -326,7 +321,6 @@ def test_rows_one_by_one():
     assert by_size([[0, 1, 1], [2, 2, 2]]).tolist() == [[1, 0, 0], [0, 0, 0]]
 
 
-@settings(deadline=None)
 @given(label_vectors(9))
 def test_labels_that_partita_made_are_renumbered_without_checks(row):
     made = np.array(row)  # 0, 1, … with gaps

@@ -1,7 +1,5 @@
 """Counting, listing and drawing partitions."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from itertools import islice

@@ -1,7 +1,5 @@
 """Posterior, ensemble or tilted: declared, kept, and weights by worked values."""
 
-from __future__ import annotations
-
 import io
 import pickle
 

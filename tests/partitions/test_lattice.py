@@ -1,7 +1,5 @@
 """The lattice of partitions: laws, and the definitions enumerated."""
 
-from __future__ import annotations
-
 from itertools import islice
 
 import numpy as np

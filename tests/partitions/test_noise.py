@@ -1,7 +1,5 @@
 """Noise is said to be noise: never guessed, placed as the rule says."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scans over blocks of draws do not depend on the number of threads or the size of blocks."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

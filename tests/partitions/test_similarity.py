@@ -1,10 +1,8 @@
 """The posterior similarity matrix against its slow references, and its promises."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import partita as pt
@@ -33,14 +31,12 @@ tables = st.integers(1, 20).flatmap(
 
 
 @given(tables)
-@settings(deadline=None)
 def test_unweighted_entries_are_counts_over_draws_exactly(table):
     exact = shares_of(table)
     assert np.array_equal(pt.similarity(table), exact)
 
 
 @given(tables, st.data())
-@settings(deadline=None)
 def test_weighted_entries_are_shares_of_the_weight(table, data):
     weights = data.draw(st.lists(st.floats(1e-3, 1e3), min_size=len(table), max_size=len(table)))
     exact = shares_of(table, weights)

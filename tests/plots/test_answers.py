@@ -1,7 +1,5 @@
 """Figures of representatives, modes, cores, profiles, paths and curves, by value."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

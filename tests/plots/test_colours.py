@@ -1,7 +1,5 @@
 """Colours: told apart by everyone, and following the clusters."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import numpy as np
@@ -77,7 +75,7 @@ def partitions(n):
     return st.lists(st.integers(0, 4), min_size=n, max_size=n).map(pt.canonical)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 9).flatmap(lambda n: st.tuples(partitions(n), partitions(n))))
 def test_matching_is_optimal(pair):
     reference, other = pair
@@ -94,7 +92,7 @@ def test_matching_is_optimal(pair):
     assert (entries > 0).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 12).flatmap(lambda n: st.lists(partitions(n), min_size=1, max_size=5)))
 def test_indices_are_distinct_within_a_partition_and_shared_between_equal_clusters(rows):
     found = colour_indices(rows)

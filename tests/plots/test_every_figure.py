@@ -1,7 +1,5 @@
 """What holds of every figure, and that it is where the user looks for it."""
 
-from __future__ import annotations
-
 import inspect
 import subprocess
 import sys

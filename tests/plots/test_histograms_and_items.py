@@ -1,7 +1,5 @@
 """Distances, numbers of clusters and uncertain items."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex

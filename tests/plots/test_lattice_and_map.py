@@ -1,7 +1,5 @@
 """The Hasse diagram with a ball, and the map of the posterior."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 import numpy as np
@@ -87,7 +85,7 @@ def between(points, others=None):
     return np.linalg.norm(points[:, None] - others[None], axis=2)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(1, 12), st.integers(0, 10_000))
 def test_points_of_a_plane_come_back(n, seed):
     rng = np.random.default_rng(seed)

@@ -1,7 +1,5 @@
 """The estimate, the ball and replicates on data: places, shapes, densities, codes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex

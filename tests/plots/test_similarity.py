@@ -1,7 +1,5 @@
 """The similarity heat map: ordered, aggregated exactly, legible at every size."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Traces and rank plots of label-invariant functionals."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -49,7 +47,7 @@ def test_a_fit_adds_its_trace_and_a_summary_its_estimate(fit):
     assert "vi_to_estimate" in {f.name for f in prepare_functionals(summary, None, None)}
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=60), st.integers(2, 12))
 def test_extremes_keep_every_peak(values, most):
     array = np.array(values)
@@ -61,7 +59,7 @@ def test_extremes_keep_every_peak(values, most):
     assert y.min() == array.min()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(2, 4), st.integers(1, 12), st.integers(1, 7), st.integers(0, 10_000))
 def test_rank_counts_are_means_over_all_orders_of_ties(n_chains, n, bins, seed):
     chains = np.random.default_rng(seed).integers(0, 4, (n_chains, n)).astype(float)

@@ -1,7 +1,5 @@
 """Credible cores from their definition: every set of items, every grouping of it."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import combinations
 

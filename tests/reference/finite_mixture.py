@@ -4,8 +4,6 @@ weights ~ Dirichlet(1, …, 1), means ~ N(0, 10²), variances ~ InverseGamma(3, 
 Gibbs sampler that shares nothing with the package, and the exact posterior of few items.
 """
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

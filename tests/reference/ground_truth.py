@@ -5,8 +5,6 @@ here for the loss of the labels they report; that our own searches and balls do
 as well is the matter of their own tests.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from functools import cache, partial, reduce

@@ -3,8 +3,6 @@
 Estimate first, truth second. Counts stay exact as fractions; only logarithms are floats.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import fsum, log2
 

@@ -1,7 +1,5 @@
 """The sweep given parameters, row by row with SciPy's densities, on the same random numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import stats
 

@@ -1,7 +1,5 @@
 """Partitions as sets of sets: the definitions, without cleverness."""
 
-from __future__ import annotations
-
 from itertools import product
 
 

@@ -1,7 +1,5 @@
 """Reference implementations for ``representative``: every set, split and pair is listed."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from math import exp
 

@@ -1,7 +1,5 @@
 """Reference implementations of the samplers' arithmetic: SciPy densities, one item at a time."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """The sampler's moves item by item in plain Python, on the same random numbers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Reference implementations of the search methods: every candidate is evaluated."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from math import fsum, log2
 

@@ -1,7 +1,5 @@
 """Reference implementations of the text kernels, through Python's own string functions."""
 
-from __future__ import annotations
-
 import re
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """Credible balls, item and cluster tables from their definitions, draw by draw."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import log2
 

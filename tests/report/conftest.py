@@ -1,7 +1,5 @@
 """Reports that several tests open, and the browser they are opened in."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

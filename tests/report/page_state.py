@@ -1,7 +1,5 @@
 """What an open report shows, as tests ask for it."""
 
-from __future__ import annotations
-
 import json
 
 MODEL = "Bokeh.documents[0].get_model_by_name"

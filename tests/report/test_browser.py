@@ -1,7 +1,5 @@
 """The report in a real browser: offline, without errors, on every screen and on paper."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """The file: whole, small, without addresses, and closed to hostile names."""
 
-from __future__ import annotations
-
 import json
 import re
 from html.parser import HTMLParser

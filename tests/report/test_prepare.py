@@ -1,7 +1,5 @@
 """What a report says and shows, recomputed independently."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Items selected in a report: the same in every picture, table and word."""
 
-from __future__ import annotations
-
 import csv
 import io
 

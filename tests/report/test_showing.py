@@ -1,7 +1,5 @@
 """Partitions shown in a report: by its controls, its buttons and its pictures."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

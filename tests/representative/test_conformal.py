@@ -1,7 +1,5 @@
 """p-values: known values, the definition, and coverage where draws are exchangeable."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Modes: peaks by their definition, one on unimodal draws, planted ones at their masses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Representatives: the right sets where all can be listed, proofs that hold, the paper's draws."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

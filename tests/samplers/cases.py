@@ -1,7 +1,5 @@
 """Small models for the samplers' tests: each kernel with data, its reference, and each prior."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A kernel that is not part of the package, with nothing but its five functions."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar

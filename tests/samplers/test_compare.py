@@ -1,7 +1,5 @@
 """Predictive densities of unseen rows: by enumeration, chains that disagree, models compared."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rows that live on the workers of a Dask cluster, on two processes of this machine."""
 
-from __future__ import annotations
-
 import os
 import signal
 

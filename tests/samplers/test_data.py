@@ -1,7 +1,5 @@
 """Data sets, tables from everywhere, the choice of a kernel, and data that cannot be used."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import polars as pl

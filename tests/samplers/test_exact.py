@@ -1,7 +1,5 @@
 """Sampler frequencies against the exact posterior of all partitions, and against the prior."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

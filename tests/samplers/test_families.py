@@ -1,7 +1,5 @@
 """The compiled families against textbook densities, numerical integrals and the chain rule."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

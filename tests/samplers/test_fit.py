@@ -1,7 +1,5 @@
 """What follows from a fit: densities, parameters, predictions, distances, files."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

@@ -4,8 +4,6 @@ Both runs err: the paper's 10,000 draws and ours. Each error is estimated from i
 effective sizes; ours, from eight chains, must be the smaller one.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

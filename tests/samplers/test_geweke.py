@@ -5,8 +5,6 @@ leaves the joint distribution in place, whose margins are the priors. Any
 error in a likelihood, a move or the concentration update shifts them.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from arviz_stats.base import array_stats

@@ -1,7 +1,5 @@
 """Learned weights, numbers of components and rates against enumeration over grids of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 

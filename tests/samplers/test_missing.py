@@ -1,7 +1,5 @@
 """Missing cells are integrated out: against densities of the cells that are there."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import product
 

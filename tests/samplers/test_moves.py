@@ -1,7 +1,5 @@
 """Moves and random numbers against their reference implementations and laws."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

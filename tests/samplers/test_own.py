@@ -1,7 +1,5 @@
 """Priors and kernels from outside: sampled exactly, checked, refused, saved, found again."""
 
-from __future__ import annotations
-
 import math
 import pickle
 import sys

@@ -1,7 +1,5 @@
 """Sweeps given parameters: their arithmetic against SciPy, their law against all partitions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Partition priors against seating one item after the other, and against their own sums."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Profiles of clusters: exact laws given a partition, enumeration of the averages."""
 
-from __future__ import annotations
-
 from math import lgamma
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Other priors: weights by enumeration and law, sensitivity recomputed from the draws."""
 
-from __future__ import annotations
-
 import functools
 import pickle
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """sample(): reproducible, resumable, interruptible."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Tables as people have them: what is understood, and what is refused with a way out."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Lower bounds are certificates: never above the minimum over all partitions."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import permutations
 

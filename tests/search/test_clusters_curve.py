@@ -1,7 +1,5 @@
 """The best partition for each k, against enumeration, and the plateau against its definition."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Prices of items prove a bound of the variation of information: against all partitions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Exactly k clusters, none smaller than s: against all partitions that keep the rules."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

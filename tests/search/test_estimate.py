@@ -1,7 +1,5 @@
 """`estimate`: right answers, honest reports, clear refusals."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

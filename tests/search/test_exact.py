@@ -1,7 +1,5 @@
 """Exact minima, by enumeration and by integer programme, against all partitions."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The paper's greedy search: its neighbours, their scores, its descents and its results."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Cuts of a linkage and sampled partitions, each evaluated one by one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.cluster.hierarchy import cut_tree, linkage

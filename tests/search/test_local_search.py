@@ -1,7 +1,5 @@
 """Tabu search and iterated local search: right sums, kept limits, minima that descents miss."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from benchmarks.posteriors import crossed, intervals, ring, two_modes

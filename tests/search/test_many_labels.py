@@ -1,7 +1,5 @@
 """The search by passes: many labels are searched as few are, and end at the same condition."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

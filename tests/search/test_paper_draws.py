@@ -3,8 +3,6 @@
 What they show on real draws, the other tests of this folder show against enumeration.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

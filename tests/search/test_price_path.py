@@ -1,7 +1,5 @@
 """The price path: every corner, against all partitions of few items."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

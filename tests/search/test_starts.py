@@ -1,7 +1,5 @@
 """The obvious partitions are never missed, agreement is of kinds, and Ctrl-C loses nothing."""
 
-from __future__ import annotations
-
 import signal
 import threading
 import time

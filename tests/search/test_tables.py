@@ -1,7 +1,5 @@
 """The running sums of a search against evaluation from scratch, for every loss and kind."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

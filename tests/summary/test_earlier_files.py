@@ -1,7 +1,5 @@
 """Files that earlier versions wrote still load; files name parts, never modules."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import is_dataclass
 from pathlib import Path

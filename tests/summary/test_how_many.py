@@ -1,7 +1,5 @@
 """The line on how many clusters, where it is asked for."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A summary for a paper, and as a notebook shows it."""
 
-from __future__ import annotations
-
 import base64
 import io
 import re

@@ -1,7 +1,5 @@
 """Chains that disagree: the summary names several answers, their chains and what differs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Summaries survive a file bit by bit, without pickle; damaged files are refused."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

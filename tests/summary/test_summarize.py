@@ -1,7 +1,5 @@
 """One call: every part is what the part's own function gives, and the text fits a screen."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace
