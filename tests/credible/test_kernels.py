@@ -94,8 +94,6 @@ def test_comparison_in_batches():
     estimate = pt.canonical(rng.integers(0, 200, 300))
     whole = compare(estimate, draws, n_jobs=1)
     single = [compare(estimate, draws[m : m + 1], n_jobs=1) for m in range(40)]
-    for name in ("placed", "companions", "information", "alone", "unchanged", "similar"):
+    for name in ("placed", "companions", "information", "unchanged", "similar"):
         wanted = np.mean([getattr(one, name) for one in single], axis=0)
         np.testing.assert_allclose(getattr(whole, name), wanted, rtol=0, atol=1e-12, err_msg=name)
-    alone = (draws.labels[:, :, None] == draws.labels[:, None, :]).sum(axis=2) == 1
-    np.testing.assert_allclose(whole.alone, alone.mean(axis=0), rtol=0, atol=1e-12)

@@ -57,7 +57,6 @@ def comparison(draws, estimate, jaccard, weights) -> dict:
     out = {
         "companions": np.zeros((n, len(clusters))),
         "information": np.zeros(n),
-        "alone": np.zeros(n),
         "unchanged": np.zeros(len(clusters)),
         "similar": np.zeros(len(clusters)),
     }
@@ -71,7 +70,6 @@ def comparison(draws, estimate, jaccard, weights) -> dict:
             out["information"][i] += w * (
                 log2(len(mine)) + log2(len(own)) - 2 * log2(len(mine & own))
             )
-            out["alone"][i] += w * (len(mine) == 1)
         for k, members in enumerate(clusters):
             overlap = max(Fraction(len(members & b), len(members | b)) for b in found)
             out["unchanged"][k] += w * (overlap == 1)

@@ -437,8 +437,6 @@ class Comparison:
         Expected number of other members of cluster k together with item i.
     information : ndarray of float, shape (n_items,)
         Each item's term of the expected VI, N times its contribution.
-    alone : ndarray of float, shape (n_items,)
-        Probability that the item is a cluster of its own.
     unchanged, similar : ndarray of float, shape (K,)
         Probability that a draw has this very cluster, or one that overlaps it
         by a Jaccard similarity of at least ``jaccard``.
@@ -450,7 +448,6 @@ class Comparison:
     placed: NDArray[np.float64]
     companions: NDArray[np.float64]
     information: NDArray[np.float64]
-    alone: NDArray[np.float64]
     unchanged: NDArray[np.float64]
     similar: NDArray[np.float64]
     jaccard: float
@@ -468,7 +465,7 @@ class Comparison:
             own, others, out=np.zeros_like(own), where=others > 0
         )
         single = np.flatnonzero(self.sizes[self.estimate] == 1)
-        affinity[single, self.estimate[single]] = self.alone[single]
+        affinity[single, self.estimate[single]] = self.unchanged[self.estimate[single]]
         return affinity
 
 
@@ -508,10 +505,15 @@ def _comparison(
     n, chunks = draws.n_items, _chunks(draws.n_items, sizes.size)
     # Where sums are larger than labels, more draws are seen at a time.
     rows = None if len(chunks) == 1 else chunk_rows(n)
-    whole = [np.empty((n, sizes.size + 1)), np.empty((n, sizes.size)), *np.empty((3, n))]
+    whole = [np.empty((n, sizes.size + 1)), np.empty((n, sizes.size)), np.empty(n)]
     mass = float(draws.n_draws) if draws.weights is None else 1.0
     compared = partial(
-        _compare_block, estimate=estimate, sizes=sizes, limit=threshold - _ROUNDING, stop=stop
+        _compare_block,
+        estimate=estimate,
+        sizes=sizes,
+        limit=threshold - _ROUNDING,
+        logs=np.log2(np.maximum(np.arange(n + 1), 1)),
+        stop=stop,
     )
     k_most = int(draws.n_clusters.max())
     with Status(f"comparing {words(draws.kind).draws} with the estimate") as status:
@@ -536,13 +538,14 @@ def _comparison(
         for items, sums in zip(chunks, found, strict=True):
             if stop[0]:  # the sums of many clusters take seconds to go through
                 raise KeyboardInterrupt
-            for mean, part in zip(whole, sums[:5], strict=True):
+            for mean, part in zip(whole, sums[:3], strict=True):
                 np.divide(part, mass, out=mean[items])
-    unchanged, similar = (total / mass for total in sums[5:])
-    placed, companions, own, information, alone = whole
-    companions[np.arange(draws.n_items), estimate] = own
+    unchanged, similar, all_of_it = (total / mass for total in sums[3:])
+    placed, companions, information = whole
+    # Added up in the same order, so that exactly 0 is left of an item that is with no other.
+    companions[np.arange(n), estimate] -= all_of_it
     return Comparison(
-        estimate, sizes, placed, companions, information, alone, unchanged, similar, threshold
+        estimate, sizes, placed, companions, information, unchanged, similar, threshold
     )
 
 
@@ -576,6 +579,7 @@ def _compare_block(
     estimate: Labels,
     sizes: Ints,
     limit: float,
+    logs: Floats,
     items: slice,
     stop: Bools,
     tables: tuple[Int32s, ...] | None = None,
@@ -606,6 +610,7 @@ def _compare_block(
             limit,
             match,
             shared,
+            logs,
             sums,
         )
     sums[1] = sums[1].T.copy()

@@ -7,13 +7,12 @@ cells, and the assignment is solved on those alone.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import array_kernel, inner_kernel, kernel, part_of_kernel
+from partita.kernels._jit import array_kernel, inner_kernel, kernel
 from partita.kernels.arrays import Floats, Int32s, Ints, writable
 
 _BATCH, _CELLS, _LABELS = 16, 1 << 16, 1 << 20
@@ -368,40 +367,6 @@ def _match_rows(
         total[r] = shared
 
 
-@part_of_kernel
-def add_row(
-    row: Int32s,
-    estimate: Int32s,
-    weight: float,
-    match: Int32s,
-    size_of: Int32s,
-    adds_companions: Floats,
-    adds_information: Floats,
-    adds_own: Floats,
-    placed: Floats,
-    companions: Floats,
-    own: Floats,
-    information: Floats,
-    alone: Floats,
-) -> None:
-    """Accumulate one row's statistics of some items.
-
-    One sum after the other, by unsigned labels: four times as fast as all sums of an item at
-    once, with the test for negative numbers that a signed index has.
-    """
-    for i in range(row.size):
-        placed[i, np.uint64(match[np.uint32(row[i])])] += weight
-    for i in range(row.size):
-        t = np.uint32(row[i])
-        information[i] += adds_information[t, np.uint32(estimate[i])]
-        own[i] += adds_own[t, np.uint32(estimate[i])]
-        alone[i] += weight if size_of[t] == 1 else 0.0
-    for k in range(companions.shape[0]):
-        sums, adds = companions[k], adds_companions[k]
-        for i in range(row.size):
-            sums[i] += adds[np.uint32(row[i])]
-
-
 def batch_rows(n_rows: int, n_items: int, n_cells: int) -> int:
     """Rows whose tables, of ``n_cells`` each, are made at a time."""
     return max(1, min(_CELLS // n_cells, max(_BATCH, _LABELS // n_items), n_rows))
@@ -422,9 +387,9 @@ def _count_overlaps(estimate: Int32s, rows: Int32s, shared: Int32s) -> None:
 
 
 def new_comparison(n_items: int, k: int) -> list[Floats]:
-    """The sums of ``add_comparison``, all 0: placed, companions, own, information, alone,
-    unchanged, similar."""
-    shapes = [(n_items, k + 1), (k, n_items), *[(n_items,)] * 3, *[(k,)] * 2]
+    """The sums of ``add_comparison``, all 0: placed, companions, information, unchanged, similar,
+    mass."""
+    shapes = [(n_items, k + 1), (k, n_items), (n_items,), (k,), (k,), (1,)]
     return [np.zeros(shape) for shape in shapes]
 
 
@@ -437,33 +402,30 @@ def add_comparison(
     jaccard: float,
     match: Int32s,
     shared: Int32s,
+    logs: Floats,
     sums: list[Floats],
 ) -> None:
     """Accumulate each row's statistics of an estimate in ``new_comparison``.
 
     ``estimate`` and ``rows`` have the labels of the items whose sums are asked for, ``sizes``,
-    ``match`` (K where a cluster is matched to none) and ``shared`` are those of all items.
+    ``match`` (K where a cluster is matched to none) and ``shared`` are those of all items, and
+    ``logs`` are the binary logarithms of their numbers.
     Over rows r of weight w, with C(i) the row's cluster of item i and E_k the
     estimate's cluster k:
     placed[i, k] += w where C(i) is matched to E_k, placed[i, K] += w where to none;
     companions[k, i] += w·|C(i) ∩ E_k|, item i itself included where it is in E_k;
-    own[i] += w·(|C(i) ∩ E(i)| − 1), the other members of its own cluster, so that an item that
-    is with none of them has exactly 0;
     information[i] += w·(log2|C(i)| + log2|E(i)| − 2·log2|C(i) ∩ E(i)|);
-    alone[i] += w where |C(i)| = 1;
     unchanged[k] += w where E_k is a cluster of the row;
-    similar[k] += w where a cluster of the row overlaps E_k by Jaccard ≥ jaccard.
+    similar[k] += w where a cluster of the row overlaps E_k by Jaccard ≥ jaccard;
+    mass += w.
     """
     n_rows, k_most, k = shared.shape
-    of_row = shared.sum(axis=2, dtype=np.int32)
     # What a row adds for an item depends on the item's two clusters alone.
     step = min(n_rows, _BATCH)
-    adds = np.zeros((3, step, k_most * k))
     _compare(
         writable(estimate), sizes, writable(rows), writable(k_rows), writable(weights), jaccard,
-        writable(match), writable(shared), of_row,
-        adds[0].reshape(step, k, k_most), adds[1].reshape(step, k_most, k),
-        adds[2].reshape(step, k_most, k), np.zeros(k), *sums,
+        writable(match), writable(shared), logs, np.zeros((step, k, k_most)),
+        np.zeros((step, k_most, k)), np.zeros(k), *sums,
     )  # fmt: skip
 
 
@@ -477,59 +439,57 @@ def _compare(
     jaccard: float,
     match: Int32s,
     shared: Int32s,
-    size_of: Int32s,
+    logs: Floats,
     adds_companions: Floats,
     adds_information: Floats,
-    adds_own: Floats,
     closest: Floats,
     placed: Floats,
     companions: Floats,
-    own: Floats,
     information: Floats,
-    alone: Floats,
     unchanged: Floats,
     similar: Floats,
+    mass: Floats,
 ) -> None:
     """See ``add_comparison``."""
-    k_estimate, step = sizes.size, adds_own.shape[0]
+    k_estimate, step = sizes.size, adds_companions.shape[0]
     for start in range(0, rows.shape[0], step):
         stop = min(start + step, rows.shape[0])
         for r in range(start, stop):
+            mass[0] += weights[r]
             for k in range(k_estimate):
                 closest[k] = 0.0
             for t in range(k_rows[r]):
+                size = 0
+                for k in range(k_estimate):
+                    size += shared[r, t, k]
                 for k in range(k_estimate):
                     cell = shared[r, t, k]
                     adds_companions[r - start, k, t] = weights[r] * cell
                     if cell > 0:
-                        adds_own[r - start, t, k] = weights[r] * (cell - 1)
-                        closest[k] = max(closest[k], cell / (sizes[k] + size_of[r, t] - cell))
+                        closest[k] = max(closest[k], cell / (sizes[k] + size - cell))
                         adds_information[r - start, t, k] = weights[r] * (
-                            math.log2(size_of[r, t]) + math.log2(sizes[k]) - 2.0 * math.log2(cell)
+                            logs[size] + logs[sizes[k]] - 2.0 * logs[cell]
                         )
             for k in range(k_estimate):
                 if closest[k] == 1.0:
                     unchanged[k] += weights[r]
                 if closest[k] >= jaccard:
                     similar[k] += weights[r]
-        for first in range(0, alone.size, _TILE):  # the sums of a tile stay in cache
-            last = min(first + _TILE, alone.size)
+        # One sum after the other, by unsigned labels: four times as fast as all sums of an item at
+        # once, with the test for negative numbers that a signed index has.
+        for first in range(0, estimate.size, _TILE):  # the sums of a tile stay in cache
+            last = min(first + _TILE, estimate.size)
             for r in range(start, stop):
-                add_row(
-                    rows[r, first:last],
-                    estimate[first:last],
-                    weights[r],
-                    match[r],
-                    size_of[r],
-                    adds_companions[r - start],
-                    adds_information[r - start],
-                    adds_own[r - start],
-                    placed[first:last],
-                    companions[:, first:last],
-                    own[first:last],
-                    information[first:last],
-                    alone[first:last],
-                )
+                row, weight, matched = rows[r], weights[r], match[r]
+                for i in range(first, last):
+                    placed[i, np.uint64(matched[np.uint32(row[i])])] += weight
+                terms = adds_information[r - start]
+                for i in range(first, last):
+                    information[i] += terms[np.uint32(row[i]), np.uint32(estimate[i])]
+                for k in range(k_estimate):
+                    sums, adds = companions[k], adds_companions[r - start, k]
+                    for i in range(first, last):
+                        sums[i] += adds[np.uint32(row[i])]
 
 
 def shapes(rows: Int32s, k_rows: Ints, terms: Floats, n_ranks: int) -> tuple[Floats, Int32s]:
