@@ -166,15 +166,6 @@ def test_a_failure_leaves_nothing_behind(place, partita, monkeypatch):
     assert listing(place) == before
 
 
-def test_a_report_is_not_overwritten(place, partita):
-    (place / "report.html").write_text("old")
-    result = partita("summarize", "draws.csv", "--report", "report.html", code=1)
-    assert "report.html exists already. Add --force" in result.stderr
-    assert (place / "report.html").read_text() == "old"
-    result = partita("summarize", "draws.csv", "--report", "report.html", "--force")
-    assert (place / "report.html").read_text() != "old"
-
-
 def test_a_report_without_its_libraries_is_refused_early(place, partita, monkeypatch):
     monkeypatch.setattr(outputs, "find_spec", lambda name: None)
     monkeypatch.setitem(sys.modules, "bokeh", None)

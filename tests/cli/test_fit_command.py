@@ -180,13 +180,6 @@ def test_a_screen_has_the_first_profiles_and_says_where_the_others_are(
     assert f"… and {n_rows - 12} more rows, in f/profiles.csv" in result.stdout
 
 
-def test_names_are_as_the_file_spells_them(place, partita, without_report):
-    (place / "t.csv").write_text("id,x\n001,1.5\n1,2.5\n1e2,7.5\n100,9.5\n")
-    run = ("--names", "id", *SHORT, "--out", "f")
-    partita("fit", "t.csv", *run)
-    assert pt.read_draws("f/draws.npz").item_names == ("001", "1", "1e2", "100")
-
-
 def test_tables_of_other_places(place, partita):
     """European numbers with a byte order mark, a spelling of one's own, no header, parquet."""
     (place / "eu.csv").write_bytes("\ufeffx;y\n1,5;2\n-0,25;fehlt\n4,5;3\n".encode())

@@ -84,19 +84,6 @@ def test_a_warning_is_a_sentence(place):
     assert "UserWarning" not in errors
 
 
-def test_back_to_r(place, partita):
-    """salso(x) must see labels only: a matrix of integers, chains beside it."""
-    import rdata
-
-    partita("convert", "chain1.csv", "chain2.csv", "both.rds")
-    parsed = rdata.parser.parse_file("both.rds").object
-    assert parsed.info.type is rdata.parser.RObjectType.INT
-    assert int(parsed.value.min()) == 1
-    both = pt.read_draws("both.rds")
-    assert both == pt.read_draws(["chain1.csv", "chain2.csv"])
-    assert both.n_chains == 2
-
-
 @pytest.mark.parametrize("suffix", ["csv", "npz", "parquet", "nc"])
 def test_labels_from_one(place, partita, suffix):
     partita("convert", "draws.csv", f"d.{suffix}", "--one-based")
@@ -147,13 +134,6 @@ def test_labels_that_are_missing_in_arrays_and_tables(place, partita):
     ):
         result = partita("compare", source, "labels.csv", code=1)
         assert message in " ".join(result.stderr.split()), result.stderr
-
-
-def test_a_matrix_with_a_damaged_cell_in_its_first_row_is_no_smaller_matrix(place, partita):
-    for text in ("1,0.4x,0.3\n0.4,1,0.2\n0.3,0.2,1\n", "1,0.4\n"):
-        (place / "m.csv").write_text(text)
-        result = partita("summarize", "--similarity", "m.csv", code=1)
-        assert "m.csv" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Credible cores against every set of items, and their laws."""
 
 import _thread
-import itertools
 import threading
 
 import numpy as np
@@ -10,13 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import partita as pt
-from partita.credible.core_search import grow_from, prepare
 from partita.errors import InvalidInputError, MemoryLimitError, NotSupportedError
-from partita.kernels.credible_core import bits_weight, colour_classes, pack_pairs
 from partita.labels import by_size
-from partita.posterior import as_posterior
 from reference import core as reference
-from reference.partitions import first_appearance
 from simulated import FIVE
 from strategies import posteriors
 
@@ -99,22 +94,6 @@ def test_what_a_core_says_of_itself(case, prob, held_out):
             assert core.probability_with_item[i] == pytest.approx(best)
 
 
-@settings(max_examples=60)
-@given(posteriors(most=5, draws=7))
-def test_growth_against_its_reference(case):
-    rows, weights = case
-    draws = pt.Draws(rows, weights=weights)
-    posterior = prepare(as_posterior(draws))
-    labels = [first_appearance(row) for row in rows]
-    for first in range(draws.n_items):
-        found = grow_from(posterior, first, np.zeros(1, bool)).mass / posterior.total
-        wanted = [float(p) for p in reference.greedy(labels, first, weights)]
-        # Greedy paths part where items tie; each step is at most the best one there is.
-        best = [float(p) for p in reference.best_by_size(rows, weights)]
-        assert (found <= np.array(best) + 1e-12).all()
-        assert found[:2] == pytest.approx(wanted[:2])
-
-
 def test_the_example_by_enumeration():
     core = pt.credible_core(FIVE, prob=0.5, held_out=False)
     assert core.in_sample_curve.tolist() == [1.0, 1.0, 0.8, 0.6, 0.4, 0.2]
@@ -159,42 +138,6 @@ def test_the_same_core_for_every_number_of_threads_and_the_same_seed():
     few = pt.credible_core(labels, prob=0.3, n_starts=3, bound=None, held_out=False)
     assert (few.n_starts, few.upper_bound, few.is_proven) == (3, 25, False)
     assert "3 of 25 seed items" in str(few)
-
-
-@settings(max_examples=40)
-@given(st.integers(1, 8), st.integers(0, 2**28 - 1))
-def test_colours_bound_every_clique(n, seed):
-    rng = np.random.default_rng(seed)
-    upper = np.triu(rng.random((n, n)) < 0.6, 1)
-    joined = upper | upper.T
-    order, colour = np.empty(n, np.int64), np.empty(n, np.int64)
-    colours = colour_classes(joined, n, order, colour)
-    assert sorted(order.tolist()) == list(range(n))
-    assert (np.diff(colour) >= 0).all()
-    assert colour[-1] == colours
-    of_vertex = dict(zip(order.tolist(), colour.tolist(), strict=True))
-    for i, j in itertools.combinations(range(n), 2):
-        assert not (joined[i, j] and of_vertex[i] == of_vertex[j])
-    cliques = (
-        size
-        for size in range(1, n + 1)
-        for some in itertools.combinations(range(n), size)
-        if all(joined[i, j] for i, j in itertools.combinations(some, 2))
-    )
-    assert max(cliques) <= colours
-
-
-def test_bits_of_pairs():
-    rng = np.random.default_rng(0)
-    columns = rng.integers(0, 3, (4, 130)).astype(np.int32)
-    bits = np.empty((4, 4, 3), np.uint64)
-    pack_pairs(columns, bits)
-    weights = np.zeros(192)
-    weights[:130] = rng.random(130)
-    for i, j in itertools.product(range(4), repeat=2):
-        same = columns[i] == columns[j]
-        assert bits_weight(bits[i, j], np.empty(0)) == same.sum()
-        assert bits_weight(bits[i, j], weights) == pytest.approx(weights[:130][same].sum())
 
 
 def test_words_and_tables():

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 import partita as pt
 from partita.credible.uncertainty import compare
-from partita.kernels.uncertainty import count_together
 from partita.scan import shapes_of
 from reference import uncertainty as reference
 from strategies import posteriors
@@ -41,16 +40,6 @@ def test_shapes(case, n_ranks):
         wanted, sizes = reference.shape(row)
         assert entropy[r] == pytest.approx(wanted, abs=1e-12)
         assert ranked[r].tolist() == (sizes + [0] * n_ranks)[:n_ranks]
-
-
-@given(CASES)
-def test_count_together(case):
-    draws, _ = case
-    first, second = (index.astype(np.int64) for index in np.triu_indices(draws.n_items, 1))
-    columns = np.ascontiguousarray(draws.rows(0, draws.n_draws).T)
-    found = count_together(columns, first, second)
-    pairs = list(zip(first.tolist(), second.tolist(), strict=True))
-    assert found.tolist() == reference.together(draws.labels.tolist(), pairs)
 
 
 def test_a_tie_that_takes_two_chains_of_moves():

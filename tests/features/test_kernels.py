@@ -12,7 +12,6 @@ from feature_cases import F5, f5
 from partita.errors import InvalidInputError
 from partita.features.draws import FeatureDraws
 from partita.kernels.features import (
-    aligned_masses,
     column_gain,
     flip_masses,
     match_draws,
@@ -80,17 +79,6 @@ def test_flips_prices_and_gains_are_those_of_evaluation(seed):
             gains = [best_matching([*z, c], x) - b for x, b in zip(others, base, strict=True)]
             gain = column_gain(column, *packed[1:], weights, prices, np.zeros(n))
             assert gain == pytest.approx(np.dot(gains, weights))
-
-
-def test_aligned_masses_are_those_of_a_best_matching():
-    n, z, others, draws, weights = case(3)
-    z_packed, columns, offsets = arrays(draws)
-    mass, matched = np.zeros((len(z), n)), np.zeros(len(z))
-    found = match_draws(z_packed, columns, offsets)
-    aligned_masses(columns, offsets, weights, found.row_of, mass, matched)
-    held = sum(mass[k, list(z[k])].sum() for k in range(len(z)))
-    assert held == pytest.approx(np.dot([best_matching(z, t) for t in others], weights))
-    assert (mass.max(axis=1) <= matched + 1e-12).all()
 
 
 @pytest.mark.parametrize("seed", range(12))

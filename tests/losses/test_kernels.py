@@ -1,7 +1,6 @@
 """Kernels of labels and distances against their slow references, by value."""
 
-from collections import Counter
-from math import fsum, log2
+from math import log2
 
 import numpy as np
 import pytest
@@ -11,12 +10,6 @@ from hypothesis import strategies as st
 import partita as pt
 from loss_instances import CLASSES
 from outside_losses import Jaccard
-from partita.kernels.contingency import (
-    companions,
-    entropy_terms,
-    pair_terms,
-    sums_of_rows,
-)
 from partita.kernels.labels import hash_rows
 from partita.labels import first_appearance as canonical_rows
 from reference import losses as slow
@@ -78,27 +71,6 @@ def test_distance_equals_the_reference_with_many_clusters(name, pair):
 
 
 @SLOW
-@given(rows=same_items(4, most=30))
-@example(rows=(spread(40, 13), dealt(40, 12), spread(40, 40), dealt(40, 1)))
-@example(rows=(spread(40, 20), dealt(40, 40), spread(40, 3), dealt(40, 20)))
-def test_sums_of_rows(rows):
-    # Dense and walked rows follow each other, so scratch left dirty by one would show in the next.
-    estimate, *others = rows
-    draws = pt.Draws([*others, *others[::-1]])
-    tables = ((entropy_terms, lambda x: x * log2(x)), (pair_terms, lambda x: float(x * x)))
-    for table, term in tables:
-        terms = table(draws.n_items)
-        assert terms.tolist() == pytest.approx([0.0, *map(term, range(1, draws.n_items + 1))])
-        joint, truth = sums_of_rows(
-            pt.canonical(estimate), draws.rows(0, draws.n_draws), draws.n_clusters, terms
-        )
-        for r, row in enumerate(draws.labels.tolist()):
-            cells = Counter(zip(estimate, row, strict=True)).values()
-            assert joint[r] == pytest.approx(fsum(map(term, cells)), abs=1e-9)
-            assert truth[r] == pytest.approx(fsum(map(term, Counter(row).values())), abs=1e-9)
-
-
-@SLOW
 @given(labels=same_items(1, most=40))
 @example(labels=(spread(300, 100),))
 def test_equal_partitions_are_at_exactly_zero(labels):
@@ -120,29 +92,6 @@ def test_large_clusters_do_not_overflow():
     assert pt.distance(singletons, halves, loss="nid") == pytest.approx(
         1 - 1 / log2(70_000), abs=1e-12
     )
-
-
-@SLOW
-@given(rows=same_items(4, most=12), weights=st.tuples(*[st.floats(0.01, 10)] * 3))
-@example(
-    rows=(spread(40, 13), dealt(40, 12), spread(40, 40), dealt(40, 1)), weights=(1.0, 2.0, 3.0)
-)
-def test_companions(rows, weights):
-    estimate, *others = rows
-    draws = pt.Draws(others, weights=weights)
-    within, anywhere = np.full(draws.n_items, 2.0), np.full(draws.n_items, 3.0)
-    companions(
-        pt.canonical(estimate),
-        draws.rows(0, 3),
-        draws.n_clusters,
-        draws.probabilities,
-        within,
-        anywhere,
-    )
-    expected = slow.companions(estimate, others, draws.probabilities.tolist())
-    # The kernel adds to what is there, because blocks of draws follow each other.
-    assert (within - 2.0).tolist() == pytest.approx(expected[0], abs=1e-12)
-    assert (anywhere - 3.0).tolist() == pytest.approx(expected[1], abs=1e-12)
 
 
 # ---------------------------------------------------------------- labels
@@ -182,12 +131,6 @@ def test_canonicalise_many_clusters_in_both_ranges():
     for scale in (1, 10**6):
         assert pt.canonical(shuffled * scale).tolist() == list(range(3_000))
         assert pt.canonical(np.tile(shuffled * scale, 2)).tolist() == [*range(3_000)] * 2
-
-
-@given(rows=same_items(3, most=15))
-def test_hash_rows(rows):
-    canonical = pt.canonical(rows)
-    assert hash_rows(canonical).tolist() == [slow.row_hash(row) for row in canonical.tolist()]
 
 
 def test_hashes_tell_all_partitions_of_eight_items_apart():

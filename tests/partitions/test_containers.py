@@ -104,11 +104,6 @@ def test_estimators_refuse_views_and_deep_lists(name, at_once):
     for obj in (type("Lazy", (Views,), {"__module__": "elsewhere"})(), nested()):
         with pytest.raises(PartitaError):
             getattr(estimators, name)().fit(obj)
-
-
-@pytest.mark.parametrize("name", ["BayesianMixture", "PartitionConsensus"])
-def test_estimators_refuse_annotated_data(name, at_once):
-    estimators = pytest.importorskip("partita.sklearn")
     for obj in (anndata(), Views()):
         with pytest.raises(PartitaError, match=r"pt\.anndata\.summarize"):
             getattr(estimators, name)().fit(obj)

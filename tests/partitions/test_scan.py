@@ -58,18 +58,3 @@ def test_answers_agree_on_either_side_of_one_block(weighted, monkeypatch):
     monkeypatch.setattr(_storage, "_MOST_DRAWS", 3)
     for one, many in zip(whole, answers(), strict=True):
         assert np.asarray(many) == pytest.approx(np.asarray(one), abs=1e-12)
-
-
-@pytest.mark.parametrize("n_draws", [1, 31, 33, 100])
-@pytest.mark.parametrize("rows", [None, 1, 11, 99])
-def test_groups_of_blocks_cover_them_in_order(n_draws, rows, monkeypatch):
-    """Blocks lie within stores, groups are unions of blocks, and there are never many groups."""
-    monkeypatch.setattr(_storage, "_MOST_DRAWS", 4)
-    blocks = _storage.block_slices(n_draws, 10, rows)
-    groups = _storage.block_groups(n_draws, 10, rows)
-    assert [b.start for b in blocks] == [0, *(b.stop for b in blocks[:-1])]
-    assert blocks[-1].stop == n_draws
-    assert all(b.start // 16 == (b.stop - 1) // 16 and b.stop - b.start <= 16 for b in blocks)
-    assert [block for group in groups for block in group] == blocks
-    assert all(groups)
-    assert min(len(blocks), 32) / 2 <= len(groups) <= 32

@@ -9,7 +9,6 @@ import partita as pt
 from partita import _resources
 from partita import similarity_matrix as module
 from partita.errors import InvalidInputError, MemoryLimitError
-from partita.kernels.labels import count_together, weigh_together
 from reference import losses as slow
 
 
@@ -77,21 +76,6 @@ def test_chunks_of_draws_and_of_rows_add_up(monkeypatch, weighted, small):
     whole = pt.similarity(draws)
     monkeypatch.setattr(module, small, 1)
     np.testing.assert_allclose(pt.similarity(draws), whole, rtol=1e-13 if weighted else 0)
-
-
-@pytest.mark.parametrize("rows", [[0], [4, 1], [3, 0, 6], list(range(7))])
-@pytest.mark.parametrize("first", [0, 2])
-def test_kernels_sum_what_the_reference_sums(rows, first):
-    labels = simulated(33, 7, 3).astype(np.uint16)
-    weights = np.random.default_rng(2).random(33)
-    items = np.ascontiguousarray(labels.T)
-    shares = shares_of(labels.tolist())
-    counts = count_together(items, np.array(rows), first)
-    assert np.array_equal(counts, np.round(33 * shares)[rows, first:])
-    shares = shares_of(labels.tolist(), weights)
-    sums = np.zeros((len(rows), 7 - first))
-    weigh_together(labels, weights, np.array(rows), first, sums)
-    np.testing.assert_allclose(sums, (weights.sum() * shares)[rows, first:], rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -7,7 +7,6 @@ import pytest
 
 import partita as pt
 from figure_checks import assert_tidy
-from partita.errors import InvalidInputError
 from partita.plots._price_path import prepare_price_path
 from partita.plots._style import OTHER as GREY
 from simulated import FIVE
@@ -50,8 +49,6 @@ def test_the_curve_marks_the_number_chosen(several):
     assert ax.get_title(loc="left") == "How many representatives? 2"
     assert ax.lines[-1].get_xdata() == [2]
     assert_tidy(ax.figure)
-    with pytest.raises(InvalidInputError, match="was given"):
-        pt.plots.representatives_curve(pt.representatives([ONE, OTHER], n=1))
 
 
 def test_persistence_and_map_of_modes(draws):
@@ -62,10 +59,6 @@ def test_persistence_and_map_of_modes(draws):
     ball = pt.credible_ball(draws, ONE)
     names = pt.plots.posterior_map(ball, marks=found).get_legend().get_texts()
     assert [t.get_text() for t in names][-1].startswith("mode 1 (3")
-    with pytest.raises(InvalidInputError, match="expected Modes"):
-        pt.plots.persistence(ball)
-    with pytest.raises(InvalidInputError, match="expected Representatives"):
-        pt.plots.representatives(ball)
 
 
 # ------------------------------------------------------------------------------- cores and profiles

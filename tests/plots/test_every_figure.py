@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 import partita as pt
 from figure_checks import cut_off, overlaps, written
+from made import made
 
 VALUES = np.array([0.0, 0.2, 0.1, 5.0, 5.1, 5.3])
 LABELS = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 2], [0, 1, 0, 2, 2, 2]])
@@ -56,21 +57,6 @@ def test_a_notebook_shows_every_figure_once(tmp_path):
         assert len(images) == 1, cell.source
 
 
-FIGURES = [getattr(pt.plots, name) for name in pt.plots.__all__]
-
-
-@pytest.mark.parametrize("figure", FIGURES, ids=lambda f: f.__name__)
-def test_signature_and_documentation(figure):
-    first, *rest = inspect.signature(figure).parameters.values()
-    assert first.kind is first.POSITIONAL_OR_KEYWORD
-    assert first.default is first.empty
-    assert all(p.kind is p.KEYWORD_ONLY for p in rest)
-    assert {"ax", "axes"} & {p.name for p in rest}
-    text = inspect.getdoc(figure)
-    assert ">>> " in text
-    assert [p.name for p in (first, *rest) if p.name not in text] == []
-
-
 def test_the_checks_see_what_they_are_for():
     figure = Figure(figsize=(3, 3))
     ax = figure.subplots()
@@ -97,3 +83,38 @@ def test_pyplot_is_not_loaded(tmp_path):
         [sys.executable, "-c", NO_PYPLOT], cwd=tmp_path, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
+
+
+# -------------------------------------------------------------------------------- what is refused
+
+BALL = pt.credible_ball([[0, 0, 1]], [0, 0, 1])
+PLOTS = pt.plots
+DRAWS = pt.Draws(LABELS)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: PLOTS.hasse(3, center=[0, 0, 1], ball=BALL), "not both"),
+        (lambda: PLOTS.hasse(4, ball=BALL), "4 were expected"),
+        (lambda: PLOTS.hasse(pt.hasse_diagram(3), loss="binder"), r"stretched by VI\(\), not by"),
+        (lambda: PLOTS.hasse(3, loss="nid"), "not aligned with the lattice"),
+        (lambda: PLOTS.hasse(9), "1 to 8"),
+        (lambda: PLOTS.estimate([0, 1, 1]), "no data to show"),
+        (lambda: PLOTS.estimate(LABELS[0], data=VALUES, dims=("weight",)), "no column 'weight'"),
+        (lambda: PLOTS.estimate(LABELS[0], data=VALUES, dims=(0, 0)), "one column or two"),
+        (lambda: PLOTS.estimate([0, 1, 1], data=[1.0, np.nan, 2.0]), "missing or infinite"),
+        (lambda: PLOTS.estimate([0, 1, 1], data=[1.0, 2.0]), "one row per item"),
+        (lambda: PLOTS.estimate([0, 1], fit=made("Fit")), "9 items, the partition about 2"),
+        (lambda: PLOTS.estimate([0, 1], data=[0.0, 1.0], density=([0, 1], [1])), "equally many"),
+        (lambda: PLOTS.ball(BALL, axes=[Figure().subplots()]), "expected 4 matplotlib Axes"),
+        (lambda: PLOTS.traces(DRAWS.unique()), "lost their order"),
+        (lambda: PLOTS.ranks(DRAWS, names=["colour"]), "colour.*expected some of"),
+        (lambda: PLOTS.persistence(BALL), "expected Modes"),
+        (lambda: PLOTS.representatives(BALL), "expected Representatives"),
+        (lambda: PLOTS.representatives_curve(pt.representatives(LABELS, n=1)), "was given"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(call, message):
+    with pytest.raises(pt.PartitaError, match=message):
+        call()

@@ -10,8 +10,7 @@ from matplotlib.figure import Figure
 
 import partita as pt
 from figure_checks import assert_tidy, noisy_draws, texts_of
-from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError
-from partita.plots._posterior_map import _classical, _majorise, embed, prepare_lattice, prepare_map
+from partita.plots._posterior_map import embed, prepare_lattice, prepare_map
 
 CENTER = pt.canonical([0, 0, 1, 1])
 
@@ -66,20 +65,6 @@ def test_the_ball_gives_loss_and_colours():
     assert pt.plots.hasse(diagram, ball=ball, ax=given_axes) is given_axes
 
 
-def test_refusals_of_the_lattice():
-    ball = pt.credible_ball([[0, 0, 1]], [0, 0, 1])
-    with pytest.raises(InvalidInputError, match="not both"):
-        pt.plots.hasse(3, center=[0, 0, 1], ball=ball)
-    with pytest.raises(InvalidLabelsError, match="4 were expected"):
-        pt.plots.hasse(4, ball=ball)
-    with pytest.raises(InvalidInputError, match=r"stretched by VI\(\), not by"):
-        pt.plots.hasse(pt.hasse_diagram(3), loss="binder")
-    with pytest.raises(NotSupportedError, match="not aligned with the lattice"):
-        pt.plots.hasse(3, loss="nid")
-    with pytest.raises(InvalidInputError, match="1 to 8"):
-        pt.plots.hasse(9)
-
-
 def between(points, others=None):
     others = points if others is None else others
     return np.linalg.norm(points[:, None] - others[None], axis=2)
@@ -97,20 +82,6 @@ def test_points_of_a_plane_come_back(n, seed):
         # The rounds end at a relative decrease of 1e-4, hence not exact.
         error = np.abs(between(found.places[n:], found.places[:n]) - between(more, points))
         assert np.median(error) < 0.1
-
-
-def test_majorisation_lowers_the_stress_of_classical_scaling():
-    labels, _ = noisy_draws(40, 4, n_draws=60, noise=0.4)
-    apart = pt.pairwise_distances(pt.Draws(labels).unique())
-    start = _classical(apart)
-    end = _majorise(apart, start)
-
-    def stress(places):
-        return ((between(places) - apart) ** 2).sum()
-
-    assert stress(end) < 0.7 * stress(start)
-    found = embed(apart)
-    assert found.stress == pytest.approx(np.sqrt(stress(found.places) / (apart**2).sum()))
 
 
 def nested(n_items=16):

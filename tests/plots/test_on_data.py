@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
 
 import partita as pt
 from figure_checks import assert_tidy, noisy_draws, texts_of
-from partita.errors import InvalidDataError, InvalidInputError
 from partita.plots._on_data import (
     mixed_axes,
     packed_rows,
@@ -73,23 +71,6 @@ def test_shapes_from_items_by_value():
     np.testing.assert_allclose(shapes.means[1], data[4:7].mean(axis=0))
     np.testing.assert_allclose(shapes.covariances[0], np.cov(data[:4].T))
     assert np.isnan(shapes.covariances[2]).all()  # two items say nothing about two dimensions
-
-
-def test_shapes_from_a_fit_are_posterior_means(galaxies, plane):
-    labels = pt.canonical(galaxies.draws.labels[0])
-    observations = observations_of(None, None, galaxies, 82)
-    shapes = prepare_shapes(labels, prepare_view(observations, None), observations, galaxies)
-    parameters = galaxies.cluster_parameters(labels)
-    np.testing.assert_allclose(shapes.means, parameters["mean"].mean)
-    np.testing.assert_allclose(shapes.covariances[:, 0], parameters["variance"].mean)
-    assert shapes.source == "posterior"
-
-    fit, summary = plane
-    observations = observations_of(summary, None, fit, 80)
-    shapes = prepare_shapes(summary.labels, prepare_view(observations, (1,)), observations, fit)
-    np.testing.assert_allclose(
-        shapes.means[:, 0], fit.cluster_parameters(summary.labels)["mean"].mean[:, 1]
-    )
 
 
 def test_a_correlated_kernel_gives_turned_ellipses():
@@ -204,26 +185,6 @@ def test_ball_of_one_dimension_and_of_many_clusters(galaxies):
     assert len({ax.get_ylim() for ax in axes}) == 1
     labels, truth = noisy_draws(400, 30, n_draws=40)
     assert_tidy(pt.plots.ball(pt.credible_ball(labels, truth))[0].figure)
-
-
-def test_refusals(plane, galaxies):
-    _, summary = plane
-    with pytest.raises(InvalidInputError, match="no data to show"):
-        pt.plots.estimate([0, 1, 1])
-    with pytest.raises(InvalidInputError, match="no column 'weight'"):
-        pt.plots.estimate(summary, dims=("weight",))
-    with pytest.raises(InvalidInputError, match="one column or two"):
-        pt.plots.estimate(summary, dims=(0, 0))
-    with pytest.raises(InvalidDataError, match="missing or infinite"):
-        pt.plots.estimate([0, 1, 1], data=[1.0, np.nan, 2.0])
-    with pytest.raises(InvalidDataError, match="one row per item"):
-        pt.plots.estimate([0, 1, 1], data=[1.0, 2.0])
-    with pytest.raises(InvalidInputError, match="82 items, the partition about 80"):
-        pt.plots.estimate(summary, fit=galaxies)
-    with pytest.raises(InvalidInputError, match="expected 4 matplotlib Axes"):
-        pt.plots.ball(summary, axes=[Figure().subplots()])
-    with pytest.raises(InvalidInputError, match="equally many"):
-        pt.plots.estimate([0, 1], data=[0.0, 1.0], density=([0.0, 1.0], [1.0]))
 
 
 # ------------------------------------------------------------------------ data against replicates

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 import partita as pt
 from figure_checks import assert_tidy, noisy_draws, texts_of
-from partita.errors import NotSupportedError, UnknownNameError
 from partita.plots._diagnostics import extremes, prepare_functionals, rank_counts
 
 
@@ -104,11 +103,3 @@ def test_ranks_drawn(draws, fit):
     counts = rank_counts(prepare_functionals(draws, None, ["entropy"])[0].chains, 10)
     np.testing.assert_allclose(heights / heights.sum(), counts / counts.sum())
     assert_tidy(pt.plots.ranks(fit)[0].figure)
-
-
-def test_refusals(draws):
-    weighted = draws.unique()
-    with pytest.raises(NotSupportedError, match="lost their order"):
-        pt.plots.traces(weighted)
-    with pytest.raises(UnknownNameError, match=r"colour.*expected some of"):
-        pt.plots.ranks(draws, names=["colour"])

@@ -46,21 +46,3 @@ def if_added(draws, partial, item, weights=None) -> Fraction:
     places = range(max(partial) + 2)
     trials = [[*partial[:item], place, *partial[item + 1 :]] for place in places]
     return max(probability(draws, trial, weights) for trial in trials)
-
-
-def greedy(draws, first, weights=None) -> list[Fraction]:
-    """Probabilities along the growth from one item by the item that keeps most."""
-    n = len(draws[0])
-    partial = [-1] * n
-    partial[first] = 0
-    curve = [probability(draws, partial, weights)]
-    while -1 in partial:
-        outside = [i for i in range(n) if partial[i] < 0]
-        trials = [
-            [*partial[:i], place, *partial[i + 1 :]]
-            for i in outside
-            for place in range(max(partial) + 2)
-        ]
-        partial = max(trials, key=lambda trial: probability(draws, trial, weights))
-        curve.append(probability(draws, partial, weights))
-    return curve

@@ -162,25 +162,3 @@ def expected(name: str, estimate, draws, weights=None) -> float:
     given = weights if weights is not None else [1] * len(draws)
     losses = [DISTANCES[name](estimate, row) for row in draws]
     return fsum(w * x for w, x in zip(given, losses, strict=True)) / fsum(given)
-
-
-def companions(estimate, draws, weights) -> tuple[list[float], list[float]]:
-    """Σ_m w_m |C_m(i) ∩ Ĉ(i)| and Σ_m w_m |C_m(i)| of every item i."""
-    items = range(len(estimate))
-    own = [cluster(estimate, i) for i in items]
-    theirs = [[cluster(row, i) for i in items] for row in draws]
-    within = [
-        fsum(w * len(c[i] & own[i]) for c, w in zip(theirs, weights, strict=True)) for i in items
-    ]
-    anywhere = [fsum(w * len(c[i]) for c, w in zip(theirs, weights, strict=True)) for i in items]
-    return within, anywhere
-
-
-def row_hash(row) -> int:
-    """Multiply–xor–shift over the labels, modulo 2⁶⁴."""
-    word = 2**64
-    value = 1469598103934665603
-    for label in row:
-        value = (value ^ label) * 0x9E3779B97F4A7C15 % word
-        value ^= value >> 29
-    return value

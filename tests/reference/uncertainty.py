@@ -120,8 +120,3 @@ def placement(draws, estimate, weights) -> np.ndarray:
 def shape(draw) -> tuple[float, list[int]]:
     """Entropy, and cluster sizes from the largest on."""
     return losses.entropy(draw), sorted((len(block) for block in blocks(draw)), reverse=True)
-
-
-def together(draws, pairs) -> list[int]:
-    """In how many draws each pair of items shares a cluster."""
-    return [sum(draw[i] == draw[j] for draw in draws) for i, j in pairs]

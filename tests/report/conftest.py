@@ -40,19 +40,6 @@ def page_file(summary, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def typical_file(tmp_path_factory):
-    """200 items in six dim clusters, 4,000 draws in four chains, three columns of data."""
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 6, 200)
-    labels = labels_around(truth, 4_000, redrawn=0.2)
-    draws = pt.Draws(labels, chain=np.repeat(np.arange(4), 1_000))
-    summary = pt.summarize(draws, data=rng.normal(size=(200, 3)), method="average", bound=None)
-    path = tmp_path_factory.mktemp("typical") / "report.html"
-    summary.to_html(path)
-    return path
-
-
-@pytest.fixture(scope="session")
 def browser(tmp_path_factory):
     if find_chromium() is None:
         pytest.skip("no Chromium on the path: apt-get install chromium")

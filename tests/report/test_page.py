@@ -80,10 +80,6 @@ def test_every_picture_has_an_alternative_text(outline):
     assert len(outline.ids) == len(set(outline.ids))
 
 
-def test_200_items_with_4_000_draws_are_small(typical_file):
-    assert typical_file.stat().st_size < 3_000_000
-
-
 def test_figures_are_those_of_plots_and_stay_apart(summary, page_file):
     """SVG that a browser takes, in the page's text colour; no id twice; pyplot keeps none."""
     import matplotlib.pyplot as plt

@@ -11,30 +11,11 @@ from partita.plots._similarity import prepare_similarity
 from partita.report.content import (
     PROBS,
     call_text,
-    corner_rows,
     item_positions,
-    path_text,
-    pictures,
     prepare,
     shown_partitions,
     with_fewer_items,
 )
-from simulated import FIVE
-
-
-def test_levels_are_balls(summary):
-    shown = shown_partitions(summary)
-    assert [level.prob for level in shown.levels] == list(PROBS)
-    assert shown.levels[shown.start].prob == summary.prob
-    assert shown.levels[shown.start].sentence == summary.sentence
-    for level in shown.levels:
-        ball = pt.credible_ball(summary.draws, summary.labels, prob=level.prob)
-        assert level.radius == ball.radius
-        assert level.sentence == dataclasses.replace(summary, ball=ball).sentence
-        for kind, bound in ball.bounds.items():
-            choice = level.bounds[kind]
-            assert shown.labels[choice.partition].tolist() == bound.labels[0].tolist()
-            assert (choice.n_clusters, choice.n_ties) == (bound.n_clusters[0], len(bound))
 
 
 def test_a_probability_of_ones_own_is_on_offer(summary):
@@ -111,53 +92,6 @@ def test_poor_data_have_places(data):
     known = np.isfinite(data).all(axis=1) | (data.shape[1] > 2)
     assert np.isfinite(found.x[known]).all()
     assert np.isfinite(found.y[known]).all()
-
-
-def test_cores_of_several_probabilities_and_profiles(summary):
-    content = prepare(summary)
-    assert [core.prob for core in content.cores] == list(PROBS)
-    sizes = [core.items.size for core in content.cores]
-    assert sizes == sorted(sizes, reverse=True)
-    nine = content.cores[PROBS.index(0.9)]
-    assert np.array_equal(nine.items, summary.core.items)
-    assert nine.text == summary.core.sentence
-
-
-def test_several_answers_of_chains_that_disagree():
-    one, other = np.repeat([0, 1, 2], 6), np.where(np.arange(18) >= 15, 0, np.repeat([0, 1, 2], 6))
-    labels = np.array([one, other])[np.repeat([0, 0, 1], 40)]
-    found = pt.summarize(pt.Draws(labels, chain=np.repeat(range(3), 40)))
-    content = prepare(found)
-    table = found.tables()["representatives"]
-    assert "(chains 0 and 1)" in table.caption
-    assert [row[1] for row in table.rows] == ["66.7%", "33.3%"]
-    assert "items 15, 16 and 17 move" in table.rows[1][-1]
-    assert [(key, moved.tolist()) for key, moved in content.differing.items()] == [
-        ("representative0", []),
-        ("representative1", [15, 16, 17]),
-    ]
-    offered = {c.key: c.partition for c in content.shown.choices}
-    for r in range(2):
-        shown = content.shown.labels[offered[f"representative{r}"]]
-        assert pt.distance(shown, found.representatives.labels[r]) == 0.0
-
-
-def test_corners_and_numbers_of_clusters_are_on_offer():
-    summary = pt.summarize(FIVE, path=True)
-    shown = shown_partitions(summary)
-    of = {choice.key: shown.labels[choice.partition] for choice in shown.choices}
-    for j, corner in enumerate(summary.path):
-        assert pt.distance(of[f"price{j}"], corner.labels) == 0.0
-    for k, labels in zip(summary.curve.k, summary.curve.labels, strict=True):
-        assert pt.distance(of[f"k{k}"], labels) == 0.0
-    rows, drawn = corner_rows(summary.path), pictures(summary)
-    assert [cells[1] for cells in rows.values()] == ["6", "4", "3", "2", "1"]
-    assert "optimal for prices of splitting from 0.51 to 1.01" in path_text(
-        summary.path, summary.labels
-    )
-    for key in (*rows, *(f"k{k}" for k in summary.curve.k)):
-        place = drawn["path" if key.startswith("price") else "curve"]
-        assert f'data-show="{key}"' in place
 
 
 def test_of_very_many_items_some_are_shown(monkeypatch):

@@ -106,17 +106,13 @@ def test_counts_and_levels_given_the_partition():
     law = stats.gamma(5, scale=1 / 2.5)
     assert [rate["given"], rate["given_low"]] == pytest.approx([law.mean(), law.ppf(0.025)])
     table = {"smoker": [0, 1, 1]}
-    shares = fitted(pandas_frame(table), pt.BetaBernoulli(a=1, b=1)).profiles([0, 0, 1])
+    shares = fitted(pd.DataFrame(table), pt.BetaBernoulli(a=1, b=1)).profiles([0, 0, 1])
     share = row_of(shares, 0, "smoker", "share of 1")
     law = stats.beta(2, 2)
     assert [share["given"], share["given_high"]] == pytest.approx([0.5, law.ppf(0.975)])
-    levels = fitted(pandas_frame({"kind": ["a", "b", "b"]}), pt.DirichletCategorical(weight=1))
+    levels = fitted(pd.DataFrame({"kind": ["a", "b", "b"]}), pt.DirichletCategorical(weight=1))
     share = row_of(levels.profiles([0, 0, 1]), 0, "kind", "share of b")
     assert share["given"] == pytest.approx(0.5)
-
-
-def pandas_frame(columns):
-    return pytest.importorskip("pandas").DataFrame(columns)
 
 
 def poisson_posterior(data, alpha=1.0, shape=2.0, rate=0.5):
@@ -191,19 +187,13 @@ def test_a_certain_clustering_has_both_ways_alike():
 def test_a_law_that_the_moments_do_not_determine_is_not_guessed():
     kernel = pt.NormalInverseGamma(mean=0, precision=0.5, shape=0.5, rate=1)
     table = as_table(np.array([0.0, 1.0]))
-    found = laws_of(
-        kernel.bind(table).moments(table_values(kernel, table), np.zeros(2, np.int32), ("x",))
-    )
+    moments = kernel.bind(table).moments(kernel.encode(table), np.zeros(2, np.int32), ("x",))
+    found = laws_of(moments)
     assert np.isnan(found.quantile(0.5)).all()
 
 
-def table_values(kernel, table):
-    return kernel.encode(table)
-
-
 def test_data_without_a_model_by_hand():
-    pandas = pytest.importorskip("pandas")
-    data = pandas.DataFrame({"x": [1.0, 2.0, 5.0, 6.0], "kind": ["a", "a", "b", "a"]})
+    data = pd.DataFrame({"x": [1.0, 2.0, 5.0, 6.0], "kind": ["a", "a", "b", "a"]})
     draws = [[0, 0, 1, 1], [0, 0, 0, 1]]
     found = pt.profiles(draws, [0, 0, 1, 1], data=data, prob=1.0)
     mean = row_of(found, 1, "x", "mean")

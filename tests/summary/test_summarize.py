@@ -253,17 +253,6 @@ def test_ctrl_c_after_the_estimate_loses_nothing_that_is_finished(draws, monkeyp
         cut.no_such_part  # noqa: B018
 
 
-def test_with_warnings_the_sentence_is_not_to_be_written_yet():
-    rng = np.random.default_rng(0)
-    draws = pt.Draws(rng.integers(0, 2, (2_000, 6)), chain=np.repeat(range(4), 500))
-    calm = pt.summarize(draws, progress=False)
-    assert calm.diagnostics.ok
-    assert "\nFor your paper: " in str(calm)
-    warned = replace(calm, diagnostics=replace(calm.diagnostics, warnings=("do not report",)))
-    assert "\nFor your paper: " not in str(warned)
-    assert "\nFor your paper, once the warnings are resolved: " in str(warned)
-
-
 def test_names_of_items_are_shown_in_part_and_without_terminal_codes():
     """A long name of one word is cut, not dropped; what a terminal would obey is not sent to it."""
     names = ["\x1b[31mred\x07", "ENSG000000000000000000000000123", "c", "d", "e", "f"]
@@ -302,14 +291,3 @@ def test_a_summary_of_features_is_read_in_a_dozen_lines():
     summary = pt.summarize(pt.datasets.overlapping_features().draws)
     assert len(str(summary).splitlines()) <= 12
     assert summary.how_many in " ".join(summary.details().split())
-
-
-def test_each_warning_is_one_line_with_one_remedy():
-    fit = pt.sample(
-        pt.datasets.galaxies(), kernel="hierarchical", draws=100, burn_in=10, chains=3, rng=0
-    )
-    summary = pt.summarize(fit)
-    assert len(summary.diagnostics.warnings) == 3  # R-hat, effective draws, burn-in
-    lines = str(summary).splitlines()
-    assert sum(line.startswith("  ! ") for line in lines) == len(summary.diagnostics.warnings)
-    assert not any(line.startswith("    ") for line in lines)
