@@ -21,11 +21,10 @@ from numpy.typing import NDArray
 
 from partita._imports import __version__, require
 from partita._resources import require_memory
-from partita._storage import chunk_rows, chunk_slices, smallest_unsigned
+from partita._storage import canonicalise, chunk_rows, chunk_slices, smallest_unsigned
 from partita._validate import unexpected
 from partita.errors import ClusterError, InvalidInputError, PartitaError
 from partita.kernels.arrays import Ints
-from partita.labels import first_appearance
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -271,13 +270,6 @@ def cancel(client: Any, futures: Sequence[Any]) -> None:
 # ------------------------------------------------------------------ what runs on workers
 
 
-def canonical_store(values: NDArray[np.int64]) -> tuple[Small, NDArray[np.int64]]:
-    """A chunk from whole numbers: canonical labels in the smallest dtype, numbers of clusters."""
-    rows = np.empty(values.shape, np.int32)
-    counts = first_appearance(values, rows)
-    return rows.astype(smallest_unsigned(int(counts.max()) - 1)), counts
-
-
 def _rows_of(labels: Small, rows: Where) -> Small:
     return labels[rows]
 
@@ -309,7 +301,7 @@ def _add_sums(sums: Sums, more: Sums) -> Sums:
 
 
 def _columns(rows: Small, items: Ints) -> tuple[Small, Ints]:
-    return canonical_store(rows[:, items].astype(np.int64))
+    return canonicalise(rows, items)
 
 
 class RemoteLabels:

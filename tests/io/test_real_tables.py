@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.feather
+import pyarrow.parquet as pq
 import pytest
 
 import partita as pt
@@ -123,7 +124,7 @@ def test_a_quote_that_was_lost():
 
 
 def test_empty_chains():
-    with pytest.raises(InvalidInputError, match="chain id of draw 0 reads ''"):
+    with pytest.raises(InvalidInputError, match="chain id of draw 0 is missing"):
         read(".chain,a,b\n,1,1\n,1,2\n")
     assert read('.chain,a\n"NA",1\n"x",1\n').chain.tolist() == ["NA", "x"]
 
@@ -302,3 +303,15 @@ def test_one_clustering_is_no_table_of_draws():
         pt.as_draws(frame)
     with pytest.raises(InvalidInputError, match="are one clustering"):
         read(frame.to_csv(index=False))
+
+
+def test_a_table_with_one_row_per_item_is_read_whole(tmp_path):
+    columns = {"first": [0, 0, 1, 1, 2, 2], "second": [300, 0, 0, 1, 1, 1]}
+    pq.write_table(pa.table(columns), tmp_path / "groups.parquet", row_group_size=2)
+    draws = pt.read_draws(tmp_path / "groups.parquet", transpose=True)
+    assert draws == pt.Draws(list(columns.values()))
+
+
+def test_numbers_of_draws_may_be_missing():
+    table = pd.DataFrame({"draw": ["a", None, "b"], "x": [1, 2, 3], "y": [1, 1, 2], "z": [1, 1, 1]})
+    assert pt.as_draws(table) == pt.Draws([[1, 1, 1], [2, 1, 1], [3, 2, 1]], item_names="xyz")

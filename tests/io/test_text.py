@@ -114,7 +114,7 @@ def test_text_labels():
     assert one == pt.Draws([[0, 0, 1]], chain=[7], item_names=["p", "q", "r"])
     with pytest.raises(InvalidLabelsError, match=r"line 3, column 2: 'NA' stands for a missing"):
         read("p,q\nu,v\nu,NA\n", strings=True, header=True)
-    with pytest.raises(FileFormatError, match="line 3: 1 cells, where the first row has 2"):
+    with pytest.raises(FileFormatError, match="line 3: only 1 cells, where earlier rows have 2"):
         read("p,q\nu,v\nu\n", strings=True, header=True)
 
 

@@ -6,10 +6,8 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
-from itertools import chain as chained
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -17,49 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._files import FileMissingError
-from partita._progress import Status
 from partita._validate import unexpected
-from partita._wording import Kind
 from partita.draws import Draws
 from partita.errors import (
     FileFormatError,
     FractionalLabelsError,
     InvalidInputError,
     InvalidLabelsError,
-    InvalidWeightsError,
 )
-from partita.io.draws_table import (
-    CHAIN,
-    DRAW,
-    WEIGHT,
-    Builder,
-    Columns,
-    LabelTable,
-    Long,
-    chains_of,
-    choose_columns,
-    clean_ids,
-    draws_from_long,
-    draws_from_table,
-    is_long,
-    long_columns,
-    warn_of_items_in_rows,
-)
-from partita.io.table import (
-    MISSING,
-    Cell,
-    Lines,
-    ReadOptions,
-    Source,
-    cells_of,
-    decode_utf8,
-    is_header,
-    name_of,
-    open_bytes,
-    refuse_endless,
-    refuse_transpose,
-    split_line,
-)
+from partita.io import draws_table, table
+from partita.io.table import MISSING, Cell, Lines, ReadOptions, Source
 from partita.kernels.arrays import Floats, Ints
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
@@ -71,40 +36,11 @@ _CONTENT = re.compile(rb"^[ \t]*+[^\s#][^\n]*\n", re.MULTILINE)
 """A line that is neither blank nor a comment."""
 _ROW = re.compile(rb"^[ \t]*+[^\s][^\n]*\n", re.MULTILINE)
 """A line that is not blank."""
-ROW_NAMES, ITEM = "row names", "item"
-"""What a first column without a heading holds; the item of a row in the long format."""
-
-
-@dataclass(frozen=True)
-class Layout:
-    """The roles of the columns of a text file.
-
-    ``target`` gives each column the number of its item, -1 for a column passed
-    over, or -2, -3, … for one kept as text (``kept`` says what those are). The draws start at byte
-    ``body`` of the first block; a row takes about ``row_bytes``. Of a table that may be ``long``
-    all columns are read as numbers, but for the item where it is text. Stan's tables (``stan``)
-    have comments between their rows.
-    """
-
-    target: NDArray[np.int64]
-    n_items: int
-    names: tuple[str, ...] | None
-    kept: tuple[str, ...]
-    body: int
-    row_bytes: int
-    kind: Kind = "posterior"
-    stan: bool = False
-    headings: tuple[str, ...] = ()
-    long: Long | None = None
-
-
-Rows = Iterator[tuple[NDArray[Any], list[list[Cell]]]]
-"""Blocks of labels, and for each column kept as text its cells."""
 
 
 def read(source: Source, options: ReadOptions, *, sep: str, one_variable: bool = False) -> Draws:
     """Draws separated by a character, or by runs of blanks for ""; CmdStan's of one variable."""
-    name = name_of(source)
+    name = table.name_of(source)
     sep = _check_sep(sep if options.sep is None else options.sep)
     if options.strings and options.header is None:
         raise InvalidInputError(
@@ -112,25 +48,22 @@ def read(source: Source, options: ReadOptions, *, sep: str, one_variable: bool =
             "header cannot be recognised. Pass header=True or header=False.",
             argument="strings",
         )
-    with open_bytes(source) as stream:
-        lines = Lines(stream, name)
-        blocks = iter(lines)
-        head = _read_head(blocks, name, one_variable=one_variable)
-        layout = _find_layout(head, sep, options, name, one_variable=one_variable)
-        parse = _string_rows if options.strings else _number_rows
-        rows = parse(chained([head], blocks), layout, sep, name)
+    with table.open_bytes(source) as stream:
+        rows = TextTable(stream, name, sep, options, one_variable)
         if options.transpose:
-            return _transposed_draws(rows, layout)
-        if layout.long is not None:
-            draws = _of_few_columns(rows, layout, layout.long)
-        else:
-            draws = _draws(rows, layout, _expected_rows(stream, layout), sep)
-    if layout.stan and lines.cut:
+            return draws_table.draws_from_items(rows)
+        draws = draws_table.draws_from_table(
+            rows,
+            var_name=options.var_name,
+            one_variable=one_variable,
+            may_be_long=not options.strings,
+        )
+    if rows.is_stan and rows.lines.cut:
         raise FileFormatError(
             f"{name} ends in the middle of a line, so that its last number may be cut short. Let "
             "the run finish, or copy the file again."
         )
-    return _drop_warmup(draws, head[: layout.body], name)
+    return _drop_warmup(draws, rows.preface, name)
 
 
 read_csv = partial(read, sep=",")
@@ -148,7 +81,185 @@ def _check_sep(sep: str) -> str:
     return sep
 
 
-# ------------------------------------------------------------------ layout
+class TextTable(draws_table.LabelTable):
+    """A text file as a table: its first rows say what the columns are, and it is read once.
+
+    Stan's tables have comments between their rows. A first column without a heading holds names
+    of the rows.
+    """
+
+    def __init__(
+        self, stream: IO[Any], name: str, sep: str, options: ReadOptions, one_variable: bool
+    ) -> None:
+        self.lines = Lines(stream, name)
+        self._blocks, self._name, self._sep = iter(self.lines), name, sep
+        self._strings = options.strings
+        self._head = head = _read_head(self._blocks, name, one_variable=one_variable)
+        found = _CONTENT.search(head)
+        assert found is not None  # _read_head saw a row
+        start, self._body = found.span()
+        self.preface = head[:start]
+        self.is_stan = one_variable or b"lp__" in found[0]
+        pattern = _CONTENT if self.is_stan else _ROW
+        others = [match[0] for match in islice(pattern.finditer(head, self._body), 2)]
+        if options.sep is None:
+            _refuse_other_separator([found[0], *others][-1], sep, name)
+        first = table.cells_of(found[0], sep, name)
+        following = [table.cells_of(row, sep, name) for row in others]
+        header = options.header
+        if header is None:
+            header = table.is_header(first, name, following)
+        if options.strings or not header:
+            _refuse_hidden_row(self.preface, sep, len(first), name, strings=options.strings)
+        self._offset = 0
+        if not header:
+            if one_variable or options.var_name is not None:
+                raise FileFormatError(
+                    f"{name} has no header, so no variable can be found by name; "
+                    "expected columns such as z.1, z.2, …."
+                )
+            self._body, self._second = start, first
+            names = draws_table.placeholder_names(len(first))
+        else:
+            if not others:
+                raise FileFormatError(
+                    f"{name} has a header and no draws; expected at least one row."
+                )
+            self._second = following[0]
+            self._offset = int(first[0].text == "" or len(first) == len(self._second) - 1)
+            if self._offset and len(first) == len(self._second):
+                first = first[1:]
+            names = [cell.text for cell in first]
+            _refuse_transposed(names, options)
+        super().__init__((), names)
+        self._kept: dict[int, list[Cell]] = {}
+        self.n_rows = _expected_rows(stream, len(others[0] if others else found[0]), len(names))
+
+    def is_whole(self, position: int) -> bool:
+        """Whether the first label of a column is a whole number."""
+        at = position + self._offset
+        number = self._second[at].number if at < len(self._second) else None
+        return number is not None and number.is_integer()
+
+    def blocks(self, columns: list[int], _: int) -> Iterator[NDArray[Any]]:
+        """Some columns in the blocks of the file; those ``beside`` can be had afterwards."""
+        from partita.kernels.delimited import SKIP
+
+        n_columns, n_items = len(self.names) + self._offset, len(columns)
+        kept = [*self.beside, *([-1] if self._offset else [])]
+        self._kept = {position: [] for position in kept}
+        target = np.full(n_columns, SKIP)
+        kept = [*columns, *kept] if self._strings else kept
+        target[np.array(columns, np.int64) + self._offset] = np.arange(n_items)
+        target[np.array(kept, np.int64) + self._offset] = SKIP - 1 - np.arange(len(kept))
+        self.n_rows = 0
+        for labels, cells in self._parsed(target, 0 if self._strings else n_items, len(kept)):
+            if self._strings:
+                labels = np.array([[cell.text for cell in column] for column in cells[:n_items]]).T
+                cells = cells[n_items:]
+            for column, more in zip(self._kept.values(), cells, strict=True):
+                column.extend(more)
+            self.n_rows += len(labels)
+            yield labels
+        if -1 in self._kept:
+            self.row_names = [cell.text for cell in self._kept[-1]]
+
+    def column(self, position: int) -> NDArray[Any]:
+        """A column beside the labels: numbers, or text and None where it is missing."""
+        cells = self._kept[position]
+        if all(not cell.quoted and _INTEGER.fullmatch(cell.text) for cell in cells):
+            return np.array([int(cell.text) for cell in cells])
+        numbers = [cell.number for cell in cells]
+        if self._sep == ";":  # where cells end with ; numbers may have a decimal comma
+            numbers = [Cell(cell.text.replace(",", "."), cell.quoted).number for cell in cells]
+        if None not in numbers:
+            return np.array(numbers)
+        return table.objects(
+            [cell.text if cell.quoted or cell.text not in MISSING else None for cell in cells]
+        )
+
+    def in_memory(self) -> draws_table.LabelTable:
+        """All columns of a long table, of numbers but for that of an item's name."""
+        long = draws_table.long_columns(self.names)
+        assert long is not None
+        item, every = long.item, list(range(len(self.names)))
+        at = item + self._offset
+        is_text = at < len(self._second) and self._second[at].number is None
+        numbers = [position for position in every if not is_text or position != item]
+        empty = np.empty((0, len(numbers)), np.int64)
+        self.beside = [item] if is_text else []
+        columns: list[NDArray[Any]] = list(np.concatenate([empty, *self.blocks(numbers, 0)]).T)
+        if is_text:
+            columns.insert(item, np.array([cell.text for cell in self._kept[item]]))
+        return draws_table.LabelTable(columns, self.names, self.row_names)
+
+    def _parsed(
+        self, target: Ints, n_items: int, n_kept: int
+    ) -> Iterator[tuple[NDArray[Any], list[list[Cell]]]]:
+        """Blocks of numbers, and for each column that is kept its cells."""
+        from partita.kernels.delimited import NOT_WHOLE, SKIP, WHOLE, parse_rows
+
+        lines, start = 0, self._body
+        for block in chain([self._head], self._blocks):
+            text = np.frombuffer(block, np.uint8)
+            # A cell takes at least one byte, its separator.
+            most = (text.size - start) // target.size + 1
+            out = np.empty((most, n_items), np.int64)
+            spans = np.empty((most, n_kept, 2), np.int64)
+            rows, position, status, column = parse_rows(
+                text, start, ord(self._sep or "\0"), target, out, spans, self.is_stan
+            )
+            if status != WHOLE:
+                self._refuse(block, position, status, lines, column)
+            cells = [self._cells(block, spans[:rows, kept]) for kept in range(n_kept)]
+            for number, labels in enumerate(cells[: n_kept - len(self._kept)]):
+                for row, cell in enumerate(labels):
+                    if cell.text in MISSING and not cell.quoted:
+                        at = int(np.flatnonzero(target == SKIP - 1 - number)[0])
+                        self._refuse(block, int(spans[row, number, 0]), NOT_WHOLE, lines, at)
+            yield out[:rows], cells
+            lines += block.count(b"\n")
+            start = 0
+
+    def _cells(self, block: bytes, spans: Ints) -> list[Cell]:
+        texts = [block[a:b] for a, b in spans.tolist()]
+        return [
+            table.cells_of(text, "\0", self._name)[0]
+            if b'"' in text
+            else Cell(table.decode_utf8(text, self._name).strip(" \t"), False)
+            for text in texts
+        ]
+
+    def _refuse(
+        self, block: bytes, position: int, status: int, lines: int, column: int
+    ) -> NoReturn:
+        """Say what stands at a position, after so many ``lines`` before the block."""
+        from partita.kernels.delimited import TOO_FEW, TOO_MANY, UNCLOSED
+
+        line = lines + block.count(b"\n", 0, position) + 1
+        where = f"{self._name}, line {line}"
+        if status in (TOO_FEW, TOO_MANY):
+            n_columns = len(self.names) + self._offset
+            count = f"only {column}" if status == TOO_FEW else f"more than {n_columns}"
+            raise FileFormatError(
+                f"{where}: {count} cells, where earlier rows have {n_columns}. "
+                "Every draw must label every item."
+            )
+        where += f", column {column + 1}"
+        if status == UNCLOSED:
+            raise FileFormatError(f"{where}: a quoted cell is not closed on its line.")
+        text = block[position:].partition(b"\n")[0].decode(errors="replace").strip()
+        if self._strings and text.startswith('"'):
+            raise FileFormatError(f"{where}: text follows a quoted cell.")
+        numbers = [Cell(cell.strip(), False).number for cell in text.split(self._sep or None)]
+        if not text.startswith('"'):
+            text = text.split(self._sep or None, 1)[0].strip() if text else ""
+        fractional = any(number is not None and number % 1 > 0 for number in numbers)
+        error = FractionalLabelsError if fractional and text not in MISSING else InvalidLabelsError
+        raise error(f"{where}: {_complaint(text)}{_hint(numbers)}")
+
+
+# ------------------------------------------------------------------ first rows
 
 
 def _read_head(blocks: Iterable[bytes], name: str, *, one_variable: bool) -> bytes:
@@ -167,104 +278,24 @@ def _read_head(blocks: Iterable[bytes], name: str, *, one_variable: bool) -> byt
         if rows >= 3:
             break
         passed_over += len(block) if rows == before else 0
-        refuse_endless(passed_over, name)
+        table.refuse_endless(passed_over, name)
     if not rows:
         raise FileFormatError(f"{name} is empty; expected draws, one row each.")
     return b"".join(pieces)
 
 
-def _find_layout(
-    head: bytes, sep: str, options: ReadOptions, name: str, *, one_variable: bool
-) -> Layout:
-    """Find the roles of the columns from the first rows and the user's options."""
-    found = _CONTENT.search(head)
-    assert found is not None  # _read_head saw a row
-    start, stop = found.span()
-    stan = one_variable or b"lp__" in found[0]
-    others = [m.span() for m in islice((_CONTENT if stan else _ROW).finditer(head, stop), 2)]
-    if options.sep is None:
-        last = others[-1] if others else (start, stop)
-        _refuse_other_separator(head[slice(*last)], sep, name)
-    first = cells_of(head[start:stop], sep, name)
-    following = [cells_of(head[slice(*span)], sep, name) for span in others]
-    header = is_header(first, name, following) if options.header is None else options.header
-    if options.strings or not header:
-        _refuse_hidden_row(head[:start], sep, len(first), name, strings=options.strings)
-    if not header:
-        if one_variable or options.var_name is not None:
-            raise FileFormatError(
-                f"{name} has no header, so no variable can be found by name; "
-                "expected columns such as z.1, z.2, …."
-            )
-        return Layout(np.arange(len(first)), len(first), None, (), start, stop - start)
-    if not others:
-        raise FileFormatError(f"{name} has a header and no draws; expected at least one row.")
-    second = following[0]
-    row_names = first[0].text == "" or len(first) == len(second) - 1
-    if row_names and len(first) == len(second):
-        first = first[1:]
-    names = [cell.text for cell in first]
-    offset = int(row_names)
-    row_bytes = others[0][1] - others[0][0]
-    long = None if options.transpose or options.var_name else long_columns(names)
-    if long is not None and not options.strings:
-        return _long_layout(names, long, second, stop, row_bytes, offset)
-    columns = (
-        Columns(list(range(len(names))), None, None, None)
-        if options.transpose
-        else choose_columns(
-            names,
-            var_name=options.var_name,
-            is_whole=lambda i: _is_whole(second, i + offset),
-            one_variable=one_variable,
-        )
-    )
-    _refuse_transposed(names, options)
-    target, kept = _targets(len(names) + offset, columns, offset)
-    return Layout(
-        target,
-        len(columns.items),
-        columns.names,
-        kept,
-        stop,
-        row_bytes,
-        columns.kind,
-        stan,
-        tuple(names),
-    )
-
-
-def _targets(n_columns: int, columns: Columns, offset: int) -> tuple[Ints, tuple[str, ...]]:
-    """Return the output position of each column, and the columns kept as text."""
-    target = np.full(n_columns, -1, np.int64)
-    target[np.array(columns.items, np.int64) + offset] = np.arange(len(columns.items))
-    special = [(columns.chain, CHAIN), (columns.weight, WEIGHT), (columns.draw, DRAW)]
-    kept = [(position + offset, what) for position, what in special if position is not None]
-    if offset:
-        kept.append((0, ROW_NAMES))
-    for slot, (position, _) in enumerate(kept):
-        target[position] = -2 - slot
-    return target, tuple(what for _, what in kept)
-
-
-def _long_layout(
-    names: list[str], long: Long, second: list[Cell], body: int, row_bytes: int, offset: int
-) -> Layout:
-    target = np.arange(-offset, len(names))  # a column of row names is passed over
-    kept: tuple[str, ...] = ()
-    item = long.item + offset
-    if item < len(second) and second[item].number is None:
-        target[item], kept = -2, (ITEM,)
-    return Layout(target, len(names), None, kept, body, row_bytes, headings=tuple(names), long=long)
-
-
-def _is_whole(row: list[Cell], position: int) -> bool:
-    number = row[position].number if position < len(row) else None
-    return number is not None and number.is_integer()
+def _expected_rows(stream: IO[Any], row_bytes: int, n_columns: int) -> int:
+    """Estimate the number of remaining rows; 1 when the file's size is unknown."""
+    try:
+        size = os.fstat(stream.fileno()).st_size
+    except (OSError, AttributeError, ValueError):
+        return 1
+    # A cell takes at least its digit and its separator, however short the first row was.
+    return int(1.1 * size / max(row_bytes, 2 * n_columns)) + 16
 
 
 def _refuse_transposed(names: list[str], options: ReadOptions) -> None:
-    special = sorted({CHAIN, WEIGHT} & set(names))
+    special = sorted({draws_table.CHAIN, draws_table.WEIGHT} & set(names))
     if options.transpose and (special or options.var_name):
         raise InvalidInputError(
             f"transpose=True was given for a table with {special or 'var_name=…'}; a table of "
@@ -278,7 +309,7 @@ def _refuse_hidden_row(preface: bytes, sep: str, width: int, name: str, *, strin
     for line in preface.split(b"\n"):
         if not line.lstrip().startswith(b"#") or width == 1:
             continue
-        cells = split_line(line.decode(errors="replace").replace("#", "", 1), sep)
+        cells = table.split_line(line.decode(errors="replace").replace("#", "", 1), sep)
         if len(cells) == width and (strings or all(cell.number is not None for cell in cells)):
             raise FileFormatError(
                 f"{name}: the line {line.decode()[:40]!r} before the table may be a comment or a "
@@ -303,65 +334,7 @@ def _refuse_other_separator(row: bytes, sep: str, name: str) -> None:
             )
 
 
-# ------------------------------------------------------------------ rows
-
-
-def _number_rows(blocks: Iterable[bytes], layout: Layout, sep: str, name: str) -> Rows:
-    """Labels that are whole numbers, through the compiled parser."""
-    from partita.kernels.delimited import WHOLE, parse_rows
-
-    lines, start = 0, layout.body
-    separator = ord(sep) if sep else 0
-    for block in blocks:
-        text = np.frombuffer(block, np.uint8)
-        # A cell takes at least one byte, its separator.
-        most = (text.size - start) // layout.target.size + 1
-        out = np.empty((most, layout.n_items), np.int64)
-        spans = np.empty((most, len(layout.kept), 2), np.int64)
-        rows, position, status, column = parse_rows(
-            text, start, separator, layout.target, out, spans, layout.stan
-        )
-        if status != WHOLE:
-            line = lines + block.count(b"\n", 0, position) + 1
-            _refuse(block[position:], status, line, column, layout.target.size, sep, name)
-        yield out[:rows], _kept_cells(block, spans[:rows], name)
-        lines += block.count(b"\n")
-        start = 0
-
-
-def _kept_cells(block: bytes, spans: Ints, name: str) -> list[list[Cell]]:
-    return [
-        [
-            cells_of(block[a:b], "\0", name)[0]
-            if b'"' in block[a:b]
-            else Cell(decode_utf8(block[a:b], name).strip(" \t"), False)
-            for a, b in spans[:, column].tolist()
-        ]
-        for column in range(spans.shape[1])
-    ]
-
-
-def _refuse(
-    rest: bytes, status: int, line: int, column: int, n_columns: int, sep: str, name: str
-) -> NoReturn:
-    from partita.kernels.delimited import TOO_FEW, TOO_MANY, UNCLOSED
-
-    if status in (TOO_FEW, TOO_MANY):
-        count = f"only {column}" if status == TOO_FEW else f"more than {n_columns}"
-        raise FileFormatError(
-            f"{name}, line {line}: {count} cells, where earlier rows have {n_columns}. "
-            "Every draw must label every item."
-        )
-    where = f"{name}, line {line}, column {column + 1}"
-    if status == UNCLOSED:
-        raise FileFormatError(f"{where}: a quoted cell is not closed on its line.")
-    text = rest.partition(b"\n")[0].decode(errors="replace").strip()
-    numbers = [Cell(cell.strip(), False).number for cell in text.split(sep or None)]
-    if not text.startswith('"'):
-        text = text.split(sep or None, 1)[0].strip() if text else ""
-    fractional = any(number is not None and number % 1 > 0 for number in numbers)
-    error = FractionalLabelsError if fractional and text not in MISSING else InvalidLabelsError
-    raise error(f"{where}: {_complaint(text)}{_hint(numbers)}")
+# ------------------------------------------------------------------ messages
 
 
 def _hint(numbers: list[float | None]) -> str:
@@ -402,146 +375,6 @@ def _complaint(text: str) -> str:
     if re.fullmatch(r"[+-]?\.0*", text):
         return f"{text!r} has no digit before its point; write plain numbers."
     return f"{text!r} is too large for a label; at most 18 digits are read. Relabel the clusters."
-
-
-def _string_rows(blocks: Iterable[bytes], layout: Layout, sep: str, name: str) -> Rows:
-    """Labels that are text, cell by cell."""
-    lines, start = 0, layout.body
-    columns = np.argsort(layout.target, kind="stable")
-    items = columns[layout.target[columns] >= 0].tolist()
-    kept = [int(np.flatnonzero(layout.target == -2 - slot)[0]) for slot in range(len(layout.kept))]
-    for block in blocks:
-        text = decode_utf8(block[start:], name)
-        lines += block.count(b"\n", 0, start)
-        start = 0
-        labels, others = [], []
-        for line in text.split("\n")[:-1]:
-            lines += 1
-            if not line.strip(" \t") or (layout.stan and line.lstrip().startswith("#")):
-                continue
-            cells = split_line(line, sep)
-            if len(cells) != layout.target.size:
-                raise FileFormatError(
-                    f"{name}, line {lines}: {len(cells)} cells, where the first row has "
-                    f"{layout.target.size}. Every draw must label every item."
-                )
-            for item in items:
-                if cells[item].text in MISSING:
-                    raise InvalidLabelsError(
-                        f"{name}, line {lines}, column {item + 1}: {_complaint(cells[item].text)}"
-                    )
-            labels.append([cells[item].text for item in items])
-            others.append([cells[column] for column in kept])
-        if labels:
-            yield np.array(labels), [list(column) for column in zip(*others, strict=True)]
-
-
-# ------------------------------------------------------------------ draws
-
-
-def _expected_rows(stream: IO[Any], layout: Layout) -> int:
-    """Estimate the number of remaining rows; 0 when the file's size is unknown."""
-    try:
-        size = os.fstat(stream.fileno()).st_size
-    except (OSError, AttributeError, ValueError):
-        return 0
-    # A cell takes at least its digit and its separator, however short the first row was.
-    return int(1.1 * size / max(layout.row_bytes, 2 * layout.target.size)) + 16
-
-
-def _draws(rows: Rows, layout: Layout, expected: int, sep: str) -> Draws:
-    builder = Builder(layout.n_items, expected)
-    kept: list[list[Cell]] = [[] for _ in layout.kept]
-    with Status("reading draws") as status:
-        for block, cells in rows:
-            builder.add(block)
-            for column, more in zip(kept, cells, strict=True):
-                column.extend(more)
-            status.say(f"{builder.n_rows:,} so far")
-    found = dict(zip(layout.kept, kept, strict=True))
-    if ROW_NAMES in found:
-        row_names = [cell.text for cell in found[ROW_NAMES]]
-        warn_of_items_in_rows(row_names, builder.n_rows, layout.n_items)
-    chain = _chain(found[CHAIN]) if CHAIN in found else None
-    if DRAW in found and builder.n_rows:
-        place = int(np.flatnonzero(layout.target == -2 - layout.kept.index(DRAW))[0])
-        heading = layout.headings[place - (len(layout.target) - len(layout.headings))]
-        chain = chains_of(_numbers(found[DRAW]), chain, heading)
-    return builder.finish(
-        weights=_weights(found[WEIGHT], sep) if WEIGHT in found else None,
-        chain=None if layout.kind == "ensemble" else chain,
-        item_names=layout.names,
-        kind=layout.kind,
-    )
-
-
-def _of_few_columns(rows: Rows, layout: Layout, long: Long) -> Draws:
-    """Draws from numbers of draws and two columns more: two items, or item and label."""
-    blocks: list[NDArray[Any]] = []
-    texts: list[str] = []
-    for block, cells in rows:
-        blocks.append(block)
-        texts.extend(cell.text for column in cells for cell in column)
-    table = np.concatenate(blocks) if blocks else np.empty((0, layout.n_items), np.int64)
-    columns = [table[:, j] for j in range(layout.n_items)]
-    if texts:
-        columns[long.item] = np.array(texts)
-    if is_long(long, columns):
-        return draws_from_long(long, columns, layout.headings)
-    return draws_from_table(LabelTable(columns, layout.headings))
-
-
-def _transposed_draws(rows: Rows, layout: Layout) -> Draws:
-    """Draws from a file with one row per item."""
-    parts: list[NDArray[Any]] = []
-    names: list[str] = []
-    for block, cells in rows:
-        parts.append(_compact(block))
-        names.extend(cell.text for column in cells for cell in column)
-    table = np.concatenate(parts) if parts else np.empty((0, layout.n_items))
-    return Draws(table.T, item_names=names or None)
-
-
-def _compact(block: NDArray[Any]) -> NDArray[Any]:
-    """The same labels in the smallest dtype, since a whole file of them must be held."""
-    if block.dtype != np.int64 or not block.size:
-        return block
-    most = max(int(block.max()), -int(block.min()) - 1)
-    signed = (np.int8, np.int16, np.int32, np.int64)
-    return block.astype(next(dtype for dtype in signed if most <= np.iinfo(dtype).max))
-
-
-def _weights(cells: list[Cell], sep: str) -> list[float]:
-    if sep == ";":  # where cells end with ; numbers may have a decimal comma
-        cells = [Cell(cell.text.replace(",", "."), cell.quoted) for cell in cells]
-    values = [cell.number for cell in cells]
-    if None in values:
-        row = values.index(None)
-        raise InvalidWeightsError(
-            f"the weight of draw {row} reads {cells[row].text!r}; expected a number."
-        )
-    return [value for value in values if value is not None]
-
-
-def _chain(cells: list[Cell]) -> NDArray[Any]:
-    plain = not any(cell.quoted for cell in cells)
-    if plain and all(_INTEGER.fullmatch(cell.text) for cell in cells):
-        return np.array([int(cell.text) for cell in cells])
-    if plain and all(cell.number is not None for cell in cells):
-        return clean_ids(np.array([cell.number for cell in cells], np.float64))
-    for draw, cell in enumerate(cells):
-        if not cell.quoted and cell.text in MISSING:
-            raise InvalidInputError(
-                f"the chain id of draw {draw} reads {cell.text!r}; expected whole numbers or text, "
-                "one per draw."
-            )
-    return np.array([cell.text for cell in cells])
-
-
-def _numbers(cells: list[Cell]) -> NDArray[Any]:
-    """Cells as numbers if all are, else as text."""
-    numbers = [cell.number for cell in cells]
-    return np.array([cell.text for cell in cells] if None in numbers else numbers)
 
 
 def _drop_warmup(draws: Draws, comments: bytes, name: str) -> Draws:
@@ -592,43 +425,37 @@ def _index_of(path: Path) -> Path | None:
 
 def read_coda(path: Path, options: ReadOptions) -> Draws:
     """Draws of one variable of a chain, as JAGS, OpenBUGS and coda's ``write.coda`` keep them."""
-    refuse_transpose(options.transpose, "CODA's files")
+    table.refuse_transpose(options.transpose, "CODA's files")
     index = _index_of(path)
     if index is None:
         raise FileMissingError(
             f"{path} has no index beside it; expected CODAindex.txt, or the same name with .ind. "
             "Copy it there."
         )
-    table = _variables(_two_columns(path), _read_index(index), path)
-    return draws_from_table(table, var_name=options.var_name)
+    variables = _variables(_two_columns(path), _read_index(index), path)
+    return draws_table.draws_from_table(variables, var_name=options.var_name)
 
 
 def _two_columns(path: Path) -> Floats:
     """The iterations and values of a chain."""
-    found: list[list[float]] = []
     with path.open("rb") as stream:
         lines = Lines(stream, str(path))
-        for block in lines:
-            for line in decode_utf8(block, str(path)).split("\n")[:-1]:
-                cells = split_line(line, "")
-                numbers = [cell.number for cell in cells]
-                if len(cells) == 1 and not cells[0].text:
-                    continue
-                if len(numbers) != 2 or None in numbers:
-                    raise FileFormatError(
-                        f"{path}, line {len(found) + 1}: {line[:60]!r}; expected an iteration and "
-                        "a value, as in a chain of CODA."
-                    )
-                found.append(numbers)  # type: ignore[arg-type]
+        rows = (row for block in lines for row in table.decode_utf8(block, str(path)).split("\n"))
+        found = np.loadtxt(rows, comments=None, ndmin=2)
     if lines.cut:
         raise FileFormatError(f"{path} ends in the middle of a line. Copy the file again.")
-    return np.array(found, np.float64).reshape(-1, 2)
+    if found.shape[1] != 2:
+        raise FileFormatError(
+            f"{path} has {found.shape[1]} columns; expected an iteration and a value, as in a "
+            "chain of CODA."
+        )
+    return found
 
 
 def _read_index(path: Path) -> list[tuple[str, int, int]]:
     found = []
     with path.open("rb") as stream:
-        text = decode_utf8(b"".join(Lines(stream, str(path))), str(path))
+        text = table.decode_utf8(b"".join(Lines(stream, str(path))), str(path))
     for number, line in enumerate(text.split("\n"), start=1):
         parts = line.rsplit(None, 2)
         if not parts:
@@ -642,7 +469,9 @@ def _read_index(path: Path) -> list[tuple[str, int, int]]:
     return found
 
 
-def _variables(values: Floats, index: list[tuple[str, int, int]], path: Path) -> LabelTable:
+def _variables(
+    values: Floats, index: list[tuple[str, int, int]], path: Path
+) -> draws_table.LabelTable:
     """The variables of a chain as columns; its rows must be those of the index, each once."""
     names = [name for name, _, _ in index]
     spans = [(start, stop) for _, start, stop in index]
@@ -659,4 +488,4 @@ def _variables(values: Floats, index: list[tuple[str, int, int]], path: Path) ->
     first = values[slice(*spans[0]), 0]
     if any(not np.array_equal(values[slice(*span), 0], first) for span in spans):
         raise FileFormatError(f"{path}: its variables were monitored at different iterations.")
-    return LabelTable([values[slice(*span), 1] for span in spans], names)
+    return draws_table.LabelTable([values[slice(*span), 1] for span in spans], names)

@@ -7,6 +7,8 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -18,7 +20,7 @@ from partita._progress import Status
 from partita._storage import label_buffer, refuse_empty, smallest_unsigned
 from partita._validate import refuse_var_name, stacked
 from partita._wording import Kind
-from partita.draws import Draws, draws_from_array
+from partita.draws import Draws, draws_from_array, with_fields
 from partita.errors import (
     InvalidInputError,
     InvalidLabelsError,
@@ -26,6 +28,7 @@ from partita.errors import (
     PartitaWarning,
 )
 from partita.io.table import (
+    NUMBER,
     ReadOptions,
     arrow_values,
     choose_variable,
@@ -411,9 +414,12 @@ class Builder:
         Columns of every block.
     expected : int
         Rows to allocate at first; a good guess saves growing.
+    first_draw : int
+        Number of the first row in messages.
     """
 
-    def __init__(self, n_items: int, expected: int = 0) -> None:
+    def __init__(self, n_items: int, expected: int = 0, first_draw: int = 0) -> None:
+        self._first_draw = first_draw
         self._buffer = label_buffer(n_items, expected)
         self._n_items = n_items
         self._counts: list[NDArray[np.int64]] = []
@@ -424,7 +430,7 @@ class Builder:
         """Append rows of labels of any accepted kind."""
         if not block.shape[0]:
             return
-        block = whole_labels(block, "draws", first_draw=self.n_rows)
+        block = whole_labels(block, "draws", first_draw=self._first_draw + self.n_rows)
         self._watch(block)
         canonical = np.empty(block.shape, np.int32)
         counts = first_appearance(block, canonical)
@@ -544,6 +550,9 @@ class LabelTable:
     Values may be masked, or None, where they are missing.
     """
 
+    beside: Sequence[int] = ()
+    """Columns that are asked for after the blocks of others."""
+
     def __init__(
         self,
         columns: Sequence[NDArray[Any]],
@@ -554,6 +563,21 @@ class LabelTable:
         self._columns, self.names = list(columns), list(names)
         self.row_names, self.chain = row_names, chain
         self.n_rows = len(columns[0]) if columns else 0
+
+    def is_whole(self, position: int) -> bool:
+        """Whether the first label of a column is a whole number."""
+        try:
+            return float(next(self.blocks([position], 1))[0, 0]).is_integer()
+        except (TypeError, ValueError):
+            return False
+
+    def in_memory(self) -> LabelTable:
+        """All columns, none of their cells missing."""
+        columns = [
+            np.concatenate([block[:, 0] for block in self.blocks([i], self.n_rows)])
+            for i in range(len(self.names))
+        ]
+        return LabelTable(columns, self.names, self.row_names, self.chain)
 
     def blocks(self, columns: list[int], step: int) -> Iterator[NDArray[Any]]:
         """Some columns in blocks of ``step`` rows."""
@@ -582,58 +606,56 @@ def side_by_side(parts: Sequence[NDArray[Any]], names: Sequence[str], start: int
     return stacked([np.ma.getdata(part) for part in parts])
 
 
-def draws_from_table(table: LabelTable, *, var_name: str | None = None) -> Draws:
+def draws_from_table(
+    table: LabelTable,
+    *,
+    var_name: str | None = None,
+    one_variable: bool = False,
+    may_be_long: bool = True,
+) -> Draws:
     """Draws from a table with one row per draw, or one per draw and item."""
     refuse_empty(table.n_rows, 1)
-    long = None if var_name is not None else long_columns(table.names)
+    long = long_columns(table.names) if may_be_long and var_name is None else None
     if long is not None:
-        columns = [_values(table, i) for i in range(len(table.names))]
-        if is_long(long, columns):
-            return draws_from_long(long, columns, table.names)
-    items, fields = items_and_fields(table, var_name)
-    blocks = table.blocks(items, rows_per_block(len(items)))
-    return build(blocks, len(items), expected=table.n_rows, **fields)
-
-
-def items_and_fields(table: LabelTable, var_name: str | None) -> tuple[list[int], dict[str, Any]]:
-    """The columns that are items, and weights, chain, item_names and kind of the draws."""
+        table = table.in_memory()
+        every = [table.column(i) for i in range(len(table.names))]
+        if is_long(long, every):
+            return draws_from_long(long, every, table.names)
     columns = choose_columns(
-        table.names,
-        var_name=var_name,
-        is_whole=lambda i: _is_whole(next(table.blocks([i], 1))[0, 0]),
+        table.names, var_name=var_name, is_whole=table.is_whole, one_variable=one_variable
     )
+    table.beside = [i for i in (columns.chain, columns.weight, columns.draw) if i is not None]
+    blocks = table.blocks(columns.items, rows_per_block(len(columns.items)))
+    draws = build(blocks, len(columns.items), table.n_rows, item_names=columns.names)
+    return with_fields(draws, **fields_beside(table, columns))
+
+
+def fields_beside(table: LabelTable, columns: Columns) -> dict[str, Any]:
+    """Weights, chain and kind of the draws."""
     warn_of_items_in_rows(table.row_names, table.n_rows, len(columns.items))
     chain = table.chain if columns.chain is None else table.column(columns.chain)
     chain = None if chain is None else clean_ids(chain)
     if columns.draw is not None:
         numbers = table.column(columns.draw)
+        if numbers.dtype.kind == "O":  # where one is missing they cannot be sorted
+            numbers = numbers.astype(str)
         chain = chains_of(numbers, chain, table.names[columns.draw])
-    return columns.items, {
+    return {
         "weights": None if columns.weight is None else _weights(table.column(columns.weight)),
         "chain": None if columns.kind == "ensemble" else chain,
-        "item_names": columns.names,
         "kind": columns.kind,
     }
 
 
 def _weights(values: NDArray[Any]) -> Floats:
-    try:
-        return values.astype(np.float64)
-    except (TypeError, ValueError):
+    found = values.tolist()
+    odd = [draw for draw, value in enumerate(found) if not isinstance(value, (Real, Decimal))]
+    if odd:  # in a text file all of them are text where one is
+        draw = min(odd, key=lambda draw: bool(NUMBER.fullmatch(str(found[draw]))))
         raise InvalidWeightsError(
-            "a weight is missing or text; expected one number per draw in the column .weight."
-        ) from None
-
-
-def _values(table: LabelTable, position: int) -> NDArray[Any]:
-    return np.concatenate([block[:, 0] for block in table.blocks([position], table.n_rows)])
-
-
-def _is_whole(value: Any) -> bool:
-    try:
-        return float(value).is_integer()
-    except (TypeError, ValueError):
-        return False
+            f"the weight of draw {draw} reads {found[draw]!r}; expected a number."
+        )
+    return np.array(found, np.float64)
 
 
 def warn_of_items_in_rows(
@@ -712,8 +734,17 @@ def _if_text(names: list[Any]) -> list[str] | None:
 def draws_from_items(table: LabelTable, *, var_name: str | None = None) -> Draws:
     """Draws from a table with one row per item, named where rows are, and one column per draw."""
     refuse_var_name(var_name, "a table with one row per item")
-    everything = next(table.blocks(list(range(len(table.names))), max(1, table.n_rows)))
-    return draws_from_array(everything, transpose=True, item_names=table.row_names)
+    blocks = table.blocks(list(range(len(table.names))), BLOCK_LABELS)
+    parts = [_compact(block) for block in blocks if len(block)]
+    refuse_empty(1, len(parts))
+    return draws_from_array(np.concatenate(parts), transpose=True, item_names=table.row_names)
+
+
+def _compact(block: NDArray[Any]) -> NDArray[Any]:
+    """The same labels in the smallest dtype, since a whole table of them must be held."""
+    if block.dtype != np.int64:
+        return block
+    return block.astype(np.min_scalar_type(-1 - max(int(block.max()), -1 - int(block.min()))))
 
 
 # ------------------------------------------------------------------ parquet, feather

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +28,9 @@ from partita._validate import path as clean_path
 from partita._wording import KINDS, Kind
 from partita.dask import (
     as_client,
-    canonical_store,
     finish,
     require_same_version,
     send_labels,
-    submit_in_order,
     translate_cluster_errors,
 )
 from partita.draws import Draws, draws_from_array, with_fields
@@ -44,7 +41,13 @@ from partita.errors import (
     UnknownNameError,
     about,
 )
-from partita.io.draws_table import ParquetTable, items_and_fields, refuse_counting, side_by_side
+from partita.io.draws_table import (
+    Builder,
+    ParquetTable,
+    choose_columns,
+    fields_beside,
+    side_by_side,
+)
 from partita.io.table import (
     BY_NAME,
     ReadOptions,
@@ -57,8 +60,7 @@ from partita.io.table import (
     refuse_transpose,
     translate_errors,
 )
-from partita.kernels.arrays import Ints
-from partita.labels import Engine, NoiseRule, current_noise_rule, reading_noise, whole_labels
+from partita.labels import Engine, NoiseRule, current_noise_rule, reading_noise
 
 
 def read_draws(
@@ -377,9 +379,6 @@ def _libraries(obj: Any) -> set[str]:
     return {cls.__module__.partition(".")[0] for cls in type(obj).__mro__}
 
 
-Counting = NDArray[np.int64]
-"""Columns that rise by a step from draw to draw: number, value in the first of all draws, step."""
-
 _Part = tuple[Any, dict[str, Any]]
 """A file as a dask array of its labels, and the fields of its draws."""
 
@@ -403,15 +402,7 @@ def draws_on_workers(
         (values,) = rows.to_delayed().ravel()
         made.append(dask.delayed(_canonical)(values, store, shape[1], rule))
     with translate_cluster_errors(client):
-        found = client.compute(made)
-        counted = list(
-            submit_in_order(
-                client, lambda one: client.submit(itemgetter(2), one, pure=False), found
-            )
-        )
-        columns, start, step = _common_counters(counted)
-        refuse_counting(shape, columns, start, step, item_names)
-        labels, n_clusters = finish(client, found, shape)
+        labels, n_clusters = finish(client, client.compute(made), shape)
     return Draws._from_canonical(labels, n_clusters, item_names=item_names, **fields)
 
 
@@ -462,10 +453,12 @@ def _npy(path: Path, options: ReadOptions) -> _Part:
 def _parquet(path: Path, options: ReadOptions) -> _Part:
     with open_parquet(path) as file:
         table = ParquetTable(file)
-        items, fields = items_and_fields(table, options.var_name)
-        names = [table.names[i] for i in items]
-        shape = (table.n_rows, len(items))
-    return _array(_parquet_rows, (str(path), names), shape, np.dtype(np.int64)), fields
+        columns = choose_columns(table.names, var_name=options.var_name, is_whole=table.is_whole)
+        fields = fields_beside(table, columns)
+        names = [table.names[i] for i in columns.items]
+        shape = (table.n_rows, len(names))
+    array = _array(_parquet_rows, (str(path), names), shape, np.dtype(np.int64))
+    return array, {**fields, "item_names": columns.names}
 
 
 def _array(function: Any, source: Any, shape: tuple[int, int], dtype: np.dtype[Any]) -> Any:
@@ -486,36 +479,18 @@ def _array(function: Any, source: Any, shape: tuple[int, int], dtype: np.dtype[A
 # ------------------------------------------------------------------ what runs on workers
 
 
-def _canonical(values: Any, store: slice, n_items: int, rule: NoiseRule | None) -> tuple[Any, ...]:
-    first = store.start
+def _canonical(values: Any, store: slice, n_items: int, rule: NoiseRule | None) -> tuple[Any, Any]:
     found = plain_array(values, "draws")
-    if found.shape != (store.stop - first, n_items):
+    if found.shape != (store.stop - store.start, n_items):
         raise InvalidLabelsError(
-            f"rows {first} and on have the shape {found.shape}: the chunks of the array are not "
-            "what they say."
+            f"rows {store.start} and on have the shape {found.shape}: the chunks of the array are "
+            "not what they say."
         )
+    builder = Builder(n_items, len(found), store.start)
     with reading_noise(rule):
-        whole = whole_labels(found, "draws", first_draw=first)
-    return (*canonical_store(whole), _find_counters(whole, first))
-
-
-def _find_counters(whole: Ints, first: int) -> Counting | None:
-    """The columns that count within one store; None if it has too few draws to tell."""
-    if len(whole) < 3:
-        return None
-    step = whole[1] - whole[0]
-    columns = np.flatnonzero((step != 0) & (whole[2] - whole[1] == step))
-    rows = np.arange(len(whole))[:, None]
-    still = (whole[:, columns] == whole[0, columns] + step[columns] * rows).all(axis=0)
-    columns = columns[still]
-    return np.stack([columns, whole[0, columns] - first * step[columns], step[columns]], axis=1)
-
-
-def _common_counters(counted: Sequence[Counting | None]) -> tuple[Ints, ...]:
-    """The columns that count from the first store to the last, their first values and steps."""
-    kinds = [set(map(tuple, one.tolist())) for one in counted if one is not None]
-    common = np.array(sorted(set.intersection(*kinds)) if kinds else [], np.int64).reshape(-1, 3)
-    return common[:, 0], common[:, 1], common[:, 2]
+        builder.add(found)
+    draws = builder.finish()
+    return draws.stored, draws.n_clusters
 
 
 def _npy_rows(path: str, start: int, stop: int) -> NDArray[Any]:
