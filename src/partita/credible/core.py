@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import warnings
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import bdtrik
 
 from partita._progress import Status
 from partita._resources import Clock, count_jobs, require_memory, run_interruptible
@@ -21,7 +22,6 @@ from partita.credible.ball import clean_prob
 from partita.credible.core_search import (
     Growth,
     Path,
-    WeightedDraws,
     agreeing_weight,
     bound_size,
     grow_from_seeds,
@@ -34,6 +34,8 @@ from partita.credible.core_search import (
 from partita.draws import Draws
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Bools, Floats, Ints
+from partita.kernels.credible_core import agreeing, agreeing_prefix, weights_of_places
+from partita.kernels.uncertainty import match_rows
 from partita.labels import (
     DrawsLike,
     Labels,
@@ -48,7 +50,7 @@ from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss
 from partita.mcmc import beta_quantile, ess_bulk, rank_normalised
 from partita.posterior import Posterior, as_posterior
-from partita.scan import FEW_DRAWS, Block, by_chain, chains_of, gather_for, map_blocks
+from partita.scan import FEW_DRAWS, chain_rows, chains_of, gather_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -192,15 +194,9 @@ def credible_core(
     numbers = None
     if estimate is not None:
         numbers = as_numbered(estimate, n_items=posterior.draws.n_items, argument="estimate")
-    settings = _Settings(
-        choice_or_none(bound, "bound", ("fast", "tight")),
-        integer(patience, "patience"),
-        None if n_starts is None else integer(n_starts, "n_starts", least=1),
-        seconds(time_limit),
-        _seed(rng),
-        n_jobs,
-        numbers,
-    )
+    bound = choice_or_none(bound, "bound", ("fast", "tight"))
+    patience, limit, seed = integer(patience, "patience"), seconds(time_limit), _seed(rng)
+    n_starts = None if n_starts is None else integer(n_starts, "n_starts", least=1)
     with Status("credible core") as status:
         here = gather_for(posterior.draws, "credible_core", status.say)
     if here is not posterior.draws:
@@ -211,11 +207,14 @@ def credible_core(
         f"growing sets of {n:,} items in up to {k:,} clusters by {count_jobs(n_jobs)} threads",
         "Pass n_jobs=1, or fewer items (draws.select_items).",
     )
-    clock = Clock(settings.time_limit)
-    return run_interruptible(
-        lambda: _core_at(_search(posterior, held_out, settings, clock), level, clock),
-        clock.interrupt,
-    )
+    clock = Clock(limit)
+
+    def found() -> CredibleCore:
+        parts = tuple(_grow_parts(posterior, held_out, n_starts, seed, n_jobs, clock))
+        search = _Search(posterior, held_out, parts, bound, patience, limit, numbers)
+        return _core_at(search, level, clock)
+
+    return run_interruptible(found, clock.interrupt)
 
 
 def quick_core(
@@ -382,7 +381,25 @@ class CredibleCore(Result):
     @property
     def note(self) -> str:
         """Why the core is small, or another remark; empty if there is none."""
-        return _note(self)
+        if not self.is_held_out or self.draws.n_items == 1:
+            return ""
+        needed = _draws_needed(self.prob)
+        if self.size == 1 and not np.isfinite(needed):
+            return "No number of draws can show a probability of 1; held_out=False describes them."
+        if self.size == 1 and self.n_effective < needed:
+            return (
+                f"Nothing can be stated about two items: to show a probability of {self.prob:g} "
+                f"takes {needed:,.0f} effective draws held out, twice as many in all; there are "
+                f"{self.n_effective:,.0f}."
+            )
+        if self.size == 1:
+            return "No two items are grouped identically in enough of the held-out draws."
+        if self.size < self.n_found:
+            return (
+                f"Cut from {self.n_found:,} items, which the draws held out do not confirm; more "
+                "draws would confirm more."
+            )
+        return ""
 
     @property
     def sentence(self) -> str:
@@ -428,7 +445,7 @@ class CredibleCore(Result):
     def at(self, prob: float) -> CredibleCore:
         """The core for another probability, cut from the same search."""
         level = clean_prob(prob)
-        clock = Clock(self._search.settings.time_limit)
+        clock = Clock(self._search.time_limit)
         return run_interruptible(lambda: _core_at(self._search, level, clock), clock.interrupt)
 
     def completed(self, loss: str | Loss = "vi") -> Labels:
@@ -543,37 +560,55 @@ def holding(core: CredibleCore, decimals: int = 3) -> str:
     return f"in {core.in_sample_probability:.{decimals - 2}%} of these {said.draws}"
 
 
-def _note(core: CredibleCore) -> str:
-    if not core.is_held_out or core.draws.n_items == 1:
-        return ""
-    needed = _draws_needed(core.prob)
-    if core.size == 1 and not np.isfinite(needed):
-        return "No number of draws can show a probability of 1; held_out=False describes them."
-    if core.size == 1 and core.n_effective < needed:
-        return (
-            f"Nothing can be stated about two items: to show a probability of {core.prob:g} takes "
-            f"{needed:,.0f} effective draws held out, twice as many in all; there are "
-            f"{core.n_effective:,.0f}."
-        )
-    if core.size == 1:
-        return "No two items are grouped identically in enough of the held-out draws."
-    if core.size < core.n_found:
-        return (
-            f"Cut from {core.n_found:,} items, which the draws held out do not confirm; more draws "
-            "would confirm more."
-        )
-    return ""
+class _Sample:
+    """Some of the draws, and how much their events weigh."""
 
+    def __init__(self, draws: Draws) -> None:
+        self.draws, self.weights, self.n_effective = draws, draws.weights, draws.n_effective
+        self._by_chain = chain_rows(draws)
 
-@dataclass(frozen=True, eq=False)
-class _Settings:
-    bound: str | None
-    patience: int
-    n_starts: int | None
-    time_limit: float | None
-    seed: np.random.SeedSequence
-    n_jobs: int | None
-    numbers: Labels | None
+    @property
+    def rows(self) -> Labels:
+        return self.draws.rows(0, self.draws.n_draws)
+
+    def share(self, event: Bools) -> float:
+        """Weight of the draws in which an event occurs."""
+        found = event.mean() if self.weights is None else self.weights[event].sum()
+        return min(1.0, float(found))
+
+    def agreed(self, path: Path) -> Ints:
+        """For each draw, the number of items of the path, from its start, that it groups alike."""
+        return agreeing_prefix(self.rows, path.order, path.place)
+
+    def effective_share(self, values: NDArray[Any]) -> float:
+        """Effective number of draws over their number.
+
+        Draws whose autocorrelation cannot be told from 0 count as independent; each chain too
+        short to tell counts once.
+        """
+        chains = values[self._by_chain].astype(np.float64)
+        if chains.shape[1] < FEW_DRAWS:
+            return len(chains) / values.size
+        if np.ptp(chains) == 0.0:
+            return 1.0
+        scores = rank_normalised(chains)
+        scores -= scores.mean()
+        lag_one = (scores[:, 1:] * scores[:, :-1]).sum() / np.square(scores).sum()
+        correlated = lag_one > 2.0 / np.sqrt(chains.size)
+        return float(min(1.0, ess_bulk(chains) / chains.size)) if correlated else 1.0
+
+    def cluster_probabilities(self, labels: Labels) -> Floats:
+        """For each cluster, the weight of the draws that have its items together and apart from
+        the other items of the core."""
+        items = np.flatnonzero(labels >= 0)
+        rows, grouping = self.rows[:, items], labels[items]
+        found = []
+        for c in np.unique(grouping):
+            members = np.flatnonzero(grouping == c)
+            same = rows == rows[:, members[:1]]
+            alike = same[:, members].all(axis=1) & (same.sum(axis=1) == members.size)
+            found.append(self.share(alike))
+        return np.array(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -581,9 +616,9 @@ class _Part:
     """Draws that find a core, and those that measure it."""
 
     growth: Growth
-    own: Draws
-    rest: Draws
-    is_rest: NDArray[np.bool_]
+    own: _Sample
+    rest: _Sample
+    is_rest: Bools
     seed: np.random.SeedSequence
 
 
@@ -592,40 +627,39 @@ class _Search:
     posterior: Posterior
     held_out: bool
     parts: tuple[_Part, ...]
-    settings: _Settings
+    bound: str | None
+    patience: int
+    time_limit: float | None
+    numbers: Labels | None
 
 
-def _search(posterior: Posterior, held_out: bool, settings: _Settings, clock: Clock) -> _Search:
+def _grow_parts(
+    posterior: Posterior,
+    held_out: bool,
+    n_starts: int | None,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+    clock: Clock,
+) -> Iterator[_Part]:
     """Grow sets from seeds, on both halves of the draws or on all of them."""
     draws = posterior.draws
-    seeds = settings.seed.spawn(2)
-    halves = _halves(draws) if held_out else [np.zeros(draws.n_draws, bool)]
-    parts = []
-    for number, (is_rest, seed) in enumerate(zip(halves, seeds, strict=False)):
+    halves = _halves(draws) if held_out else [np.zeros(draws.n_draws, np.bool_)]
+    for number, (is_rest, own_seed) in enumerate(zip(halves, seed.spawn(2), strict=False)):
         if is_rest.all():
             continue
         with clock.until(0.8 * (number + 1) / len(halves)) as stop:
             table = prepare(posterior, ~is_rest if held_out else None)
-            growth = grow_from_seeds(
-                table, settings.n_starts, seed.spawn(1)[0], settings.n_jobs, stop
-            )
-        rest = draws[is_rest] if is_rest.any() else draws
-        own = draws[~is_rest] if held_out else draws
-        parts.append(_Part(growth, own, rest, is_rest, seed))
-    return _Search(posterior, held_out, tuple(parts), settings)
+            growth = grow_from_seeds(table, n_starts, own_seed.spawn(1)[0], n_jobs, stop)
+        own = _Sample(draws[~is_rest] if held_out else draws)
+        yield _Part(
+            growth, own, _Sample(draws[is_rest]) if is_rest.any() else own, is_rest, own_seed
+        )
 
 
-def _limits(clock: Clock) -> tuple[str, ...]:
-    """The limits that ended the work early."""
-    if clock.interrupted:
-        return ("interrupt",)
-    return ("time limit",) if clock.left == 0.0 else ()
-
-
-def _halves(draws: Draws) -> list[NDArray[np.bool_]]:
+def _halves(draws: Draws) -> list[Bools]:
     """The draws held out, both ways: whole chains, halves of one chain, or dealt by weight."""
     names, chain = chains_of(draws)
-    second = np.zeros(draws.n_draws, bool)
+    second = np.zeros(draws.n_draws, np.bool_)
     if names.size > 1:
         lengths = np.bincount(chain)
         counts = [0, 0]
@@ -646,7 +680,7 @@ def _halves(draws: Draws) -> list[NDArray[np.bool_]]:
 
 @dataclass(frozen=True, eq=False)
 class _TruncatedPath:
-    """A path that the draws held out have cut to size."""
+    """A path that the draws held out have cut to size, if there are any."""
 
     part: _Part
     path: Path
@@ -655,51 +689,59 @@ class _TruncatedPath:
     found: int
     rounds: int
     low: float = float("nan")
-    n_effective: float = float("nan")
-    held: _HeldOutAgreement | None = None
+    agreed: Ints | None = None
+    independent: float = 1.0
+    """Share of the draws held out that are independent, as far as the whole path shows it."""
 
-    @property
-    def key(self) -> tuple[int, float]:
-        return self.size, float(self.curve[self.size - 1])
+    def n_effective(self, size: int) -> float:
+        """Effective number of draws for the event of agreeing with the first items of the path."""
+        rest = self.part.rest
+        if self.agreed is None:
+            return float("nan")
+        if rest.weights is not None:
+            return rest.n_effective
+        event = rest.effective_share(self.agreed >= max(size, 2))
+        return self.agreed.size * min(self.independent, event)
 
 
 def _core_at(search: _Search, prob: float, clock: Clock) -> CredibleCore:
-    draws, settings = search.posterior.draws, search.settings
+    draws = search.posterior.draws
     with clock.until(0.9) as stop:
         cuts = [_truncate_path(part, prob, search, stop) for part in search.parts]
-    cut = max(cuts, key=lambda each: each.key)  # the first of equals
-    table = cut.part.growth.table
+    cut = max(cuts, key=lambda each: (each.size, float(each.curve[each.size - 1])))
+    table, everything = cut.part.growth.table, _Sample(draws)
     partial = renumber_partial(cut.path.partial(cut.size, draws.n_items))
     upper = draws.n_items
-    agrees, share = _agreeing(draws, partial)
-    if settings.bound is not None:
-        found = cut.size if share >= prob - MASS else 1
+    agrees = agreeing(everything.rows, partial)
+    if search.bound is not None:
+        found = cut.size if everything.share(agrees) >= prob - MASS else 1
+        work = _BOUND_WORK[search.bound]
         with clock.until() as stop:
-            upper, larger = bound_size(
-                search.posterior, prob, found, _BOUND_WORK[settings.bound], stop, clock.left
-            )
+            upper, larger = bound_size(search.posterior, prob, found, work, stop, clock.left)
         if larger is not None and not search.held_out:
             partial = larger
             path = nested_path(table, partial, np.zeros(1, np.bool_))
             size = int((partial >= 0).sum())
             cut = _TruncatedPath(cut.part, path, path.mass / table.total, size, size, cut.rounds)
-            agrees, share = _agreeing(draws, partial)
+            agrees = agreeing(everything.rows, partial)
     grouping = PartialPartition(partial)
-    labels = grouping.labels
-    rest = cut.part.rest
-    in_sample = min(1.0, agreeing_weight(table, labels) / table.total)
-    measured, error = cut.curve, float("nan")
+    labels, size = grouping.labels, cut.size
     if search.held_out:
+        in_sample = min(1.0, agreeing_weight(table, labels) / table.total)
         measured, error = _cross_fit_curve(cut, cuts)
-        probability = max(float(measured[cut.size - 1]), cut.low)
+        probability = max(float(measured[size - 1]), cut.low)
     else:
-        probability = float("nan") if draws.kind == "posterior" else share
-        in_sample = share
+        in_sample, measured, error = everything.share(agrees), cut.curve, float("nan")
+        probability = float("nan") if draws.kind == "posterior" else in_sample
     best = np.maximum(cut.part.growth.best, cut.path.mass) / table.total
-    best[: grouping.size] = np.maximum(best[: grouping.size], in_sample)
+    best[:size] = np.maximum(best[:size], in_sample)
     # A subset agrees whenever the set does.
     curve = np.clip(np.maximum.accumulate(best[::-1])[::-1], 0.0, 1.0)
-    numbered = _renumber(labels, settings.numbers)
+    numbered = _renumber(labels, search.numbers)
+    rest = cut.part.rest
+    # An item's best place where the core was found: apart from all of it, or in a cluster.
+    place = weights_of_places(table.rows, table.weights, labels).argmax(axis=0)
+    with_item = weights_of_places(rest.rows, rest.draws.probabilities, labels)
     return CredibleCore(
         prob=prob,
         partial=grouping,
@@ -708,20 +750,20 @@ def _core_at(search: _Search, prob: float, clock: Clock) -> CredibleCore:
         probability_mcse=error,
         probability_low=cut.low,
         in_sample_probability=in_sample,
-        cluster_probability=_cluster_probabilities(rest, numbered),
-        upper_bound=max(upper, grouping.size),
+        cluster_probability=rest.cluster_probabilities(numbered),
+        upper_bound=max(upper, size),
         curve=np.minimum(measured, 1.0),
         in_sample_curve=curve,
         path=cut.path.order,
-        probability_with_item=_probability_with_items(table, labels, rest),
+        probability_with_item=np.minimum(with_item[place, np.arange(place.size)], 1.0),
         agrees=agrees,
         held_out=cut.part.is_rest,
-        n_effective=cut.n_effective,
+        n_effective=cut.n_effective(size),
         n_found=cut.found,
         n_starts=sum(part.growth.n_starts for part in search.parts),
         n_seeds=sum(part.growth.n_seeds for part in search.parts),
         rounds=sum(each.rounds for each in cuts),
-        limits=_limits(clock),
+        limits=("interrupt",) if clock.interrupted else ("time limit",) * (clock.left == 0.0),
         draws=draws,
         _search=search,
     )
@@ -729,33 +771,38 @@ def _core_at(search: _Search, prob: float, clock: Clock) -> CredibleCore:
 
 def _truncate_path(part: _Part, prob: float, search: _Search, stop: Bools) -> _TruncatedPath:
     """The core found on one part, cut to the longest beginning that the other part confirms."""
-    table, n = part.growth.table, int(part.growth.table.rows.shape[1])
+    table, own, rest = part.growth.table, part.own, part.rest
     error = (1.0 - CONFIDENCE) / 2.0  # both ways are tried
-    threshold = _share_needed(prob, part.rest.n_effective, error) if search.held_out else prob
+    threshold = _share_needed(prob, rest.n_effective, error) if search.held_out else prob
     partial, rounds = improve(
         table,
         part.growth.partial(threshold),
         threshold,
-        patience=search.settings.patience,
+        patience=search.patience,
         rng=np.random.default_rng(part.seed),
         stop=stop,
     )
     found = int((partial >= 0).sum())
     path = nested_path(table, partial, stop)
+    cut = _TruncatedPath(part, path, path.mass / table.total, found, found, rounds)
     if not search.held_out:
-        return _TruncatedPath(part, path, path.mass / table.total, found, found, rounds)
-    held = _HeldOutAgreement(part, path)
-    curve = held.curve(n)
-    for size in np.unique(held.agreed)[::-1].tolist():
-        share = float(curve[size - 1])
-        if size == 1 or share < threshold:
+        return cut
+    agreed = rest.agreed(path)
+    # An event that nearly always occurs shows nothing of how a chain moves, and one part alone
+    # estimates an effective number poorly.
+    samples = ((rest, agreed), (own, own.agreed(path))) if rest.weights is None else ()
+    independent = min((each.effective_share(seen) for each, seen in samples), default=1.0)
+    reached = np.bincount(agreed, rest.weights, minlength=partial.size + 1)[::-1].cumsum()[-2::-1]
+    curve = reached / reached[0]  # every draw agrees about one item
+    cut = replace(cut, curve=curve, agreed=agreed, independent=independent)
+    for size in np.unique(agreed)[::-1].tolist():
+        if size == 1 or curve[size - 1] < threshold:
             continue
-        effective = held.n_effective(size)
-        low = _lower_limit(share, effective, error)
+        low = _lower_limit(float(curve[size - 1]), cut.n_effective(size), error)
         if low >= prob:
-            return _TruncatedPath(part, path, curve, size, found, rounds, low, effective, held)
+            return replace(cut, size=size, low=low)
     # One item is trivially grouped identically in every draw.
-    return _TruncatedPath(part, path, curve, 1, found, rounds, 1.0, held.n_effective(2), held)
+    return replace(cut, size=1, low=1.0)
 
 
 def _cross_fit_curve(cut: _TruncatedPath, cuts: list[_TruncatedPath]) -> tuple[Floats, float]:
@@ -764,71 +811,14 @@ def _cross_fit_curve(cut: _TruncatedPath, cuts: list[_TruncatedPath]) -> tuple[F
     The way that was taken is the one that its draws held out favoured, so its own share is
     optimistic; the other way's share at the same size is not.
     """
-    size = cut.size
+    size, curves = cut.size, np.array([each.curve for each in cuts])
     if size == 1:
-        return np.mean([each.curve for each in cuts], axis=0), 0.0
-    weights = np.array([each.held.n_effective(size) for each in cuts if each.held is not None])
-    curves = np.array([each.curve for each in cuts])
+        return curves.mean(axis=0), 0.0
+    weights = np.array([each.n_effective(size) for each in cuts])
     mean = weights @ curves / weights.sum()
     a, b = mean[size - 1] * weights.sum() + 1.0, (1.0 - mean[size - 1]) * weights.sum() + 1.0
     of_share = np.sqrt(a * b / (a + b + 1.0)) / (a + b)
     return mean, float(max(of_share, np.abs(curves - mean)[:, size - 1].max()))
-
-
-def _agreeing_prefix(draws: Draws, path: Path) -> Ints:
-    """For each draw, the number of items of the path, from its start, that it groups alike."""
-    from partita.kernels.credible_core import agreeing_prefix
-
-    return agreeing_prefix(draws.rows(0, draws.n_draws), path.order, path.place)
-
-
-class _HeldOutAgreement:
-    """Number of items of a path that each held-out draw agrees with, and its weight."""
-
-    def __init__(self, part: _Part, path: Path) -> None:
-        self.draws = part.rest
-        self.agreed = _agreeing_prefix(part.rest, path)
-        # An event that nearly always occurs shows nothing of how a chain moves, and one part
-        # alone estimates an effective number poorly.
-        self._share = 1.0
-        if part.rest.weights is None:
-            own = _agreeing_prefix(part.own, path)
-            self._share = min(
-                _effective_share(part.rest, self.agreed.astype(np.float64)),
-                _effective_share(part.own, own.astype(np.float64)),
-            )
-
-    def curve(self, n_items: int) -> Floats:
-        """Weight of the draws that agree with the first 1, 2, … items."""
-        draws, agreed = self.draws, self.agreed
-        mass = np.ones(agreed.size) if draws.weights is None else draws.weights
-        above = np.cumsum(np.bincount(agreed, mass, minlength=n_items + 1)[::-1])[::-1][1:]
-        return np.asarray(above / above[0])  # every draw agrees about one item
-
-    def n_effective(self, size: int) -> float:
-        """Effective number of draws for the event of agreeing with the first items of the path."""
-        if self.draws.weights is not None:
-            return self.draws.n_effective
-        event = _effective_share(self.draws, (self.agreed >= size).astype(np.float64))
-        return self.draws.n_draws * min(self._share, event)
-
-
-def _effective_share(draws: Draws, values: Floats) -> float:
-    """Effective number of draws over their number.
-
-    Draws whose autocorrelation cannot be told from 0 count as independent; each chain too short
-    to tell counts once.
-    """
-    chains = by_chain(draws, values)
-    if chains.shape[1] < FEW_DRAWS:
-        return float(chains.shape[0] / draws.n_draws)
-    if np.ptp(chains) == 0.0:
-        return 1.0
-    scores = rank_normalised(chains)
-    scores -= scores.mean()
-    lag_one = (scores[:, 1:] * scores[:, :-1]).sum() / np.square(scores).sum()
-    correlated = lag_one > 2.0 / np.sqrt(chains.size)
-    return float(min(1.0, ess_bulk(chains) / chains.size)) if correlated else 1.0
 
 
 def _lower_limit(share: float, n: float, error: float) -> float:
@@ -846,8 +836,6 @@ def _share_needed(prob: float, n: float, error: float) -> float:
     The limit of k of n draws is at least prob where k or more occur with probability at most
     error under prob.
     """
-    from scipy.special import bdtrik
-
     if prob >= 1.0 or prob**n > error:
         return 1.0
     return min(1.0, max(prob, float(bdtrik(1.0 - error, n, prob) + 1.0) / n))
@@ -860,52 +848,8 @@ def _draws_needed(prob: float) -> float:
     return float(np.ceil(np.log((1.0 - CONFIDENCE) / 2.0) / np.log(prob)))
 
 
-def _agreeing(draws: Draws, partial: Labels) -> tuple[NDArray[np.bool_], float]:
-    """The draws that group the items as the partial labels do, and their weight."""
-    blocks = map_blocks(functools.partial(_agreeing_block, partial=partial), draws)
-    agrees = np.concatenate(list(blocks))
-    if draws.weights is None:
-        return agrees, int(agrees.sum()) / draws.n_draws
-    return agrees, min(1.0, float(draws.weights[agrees].sum()))
-
-
-def _agreeing_block(block: Block, *, partial: Labels) -> Bools:
-    from partita.kernels.credible_core import agreeing
-
-    return agreeing(block.rows, partial)
-
-
-def _cluster_probabilities(draws: Draws, labels: Labels) -> NDArray[np.float64]:
-    """For each cluster, the weight of the draws that have its items together and apart from the
-    other items of the core."""
-    items = np.flatnonzero(labels >= 0)
-    rows, grouping = draws.rows(0, draws.n_draws)[:, items], labels[items]
-    found = []
-    for c in np.unique(grouping):
-        members = np.flatnonzero(grouping == c)
-        same = rows == rows[:, members[:1]]
-        alike = same[:, members].all(axis=1) & (same.sum(axis=1) == members.size)
-        found.append(
-            min(1.0, float(alike.mean() if draws.weights is None else draws.weights[alike].sum()))
-        )
-    return np.array(found)
-
-
-def _probability_with_items(
-    table: WeightedDraws, partial: Labels, rest: Draws
-) -> NDArray[np.float64]:
-    """Probability of the core with each item outside, at its best place in the table."""
-    from partita.kernels.credible_core import best_places, weight_with_item
-
-    place = best_places(table.rows, table.weights, partial)
-    found = weight_with_item(rest.rows(0, rest.n_draws), rest.probabilities, partial, place)
-    return np.minimum(found, 1.0)
-
-
 def _renumber(labels: Labels, numbers: Labels | None) -> Labels:
     """Partial labels in the numbers of an estimate; clusters without a counterpart come last."""
-    from partita.kernels.uncertainty import match_rows
-
     if numbers is None:
         return labels
     items = np.flatnonzero(labels >= 0)

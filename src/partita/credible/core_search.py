@@ -12,8 +12,17 @@ from partita._progress import Status
 from partita._resources import run
 from partita._tolerance import MASS
 from partita.kernels.arrays import Bools, Ints
+from partita.kernels.credible_core import (
+    agreeing,
+    branch_and_bound,
+    colour_classes,
+    grow,
+    pack_pairs,
+)
+from partita.kernels.labels import hash_rows
 from partita.labels import Labels, relabel
 from partita.posterior import Posterior
+from partita.similarity_matrix import similarity
 
 _WORK = 1.5e9
 """Labels that the growth from seeds may read by default: some seconds."""
@@ -101,8 +110,6 @@ def grow_from(
     target: Labels | None = None,
 ) -> Path:
     """The path from one item to all items, the item included."""
-    from partita.kernels.credible_core import grow
-
     n = table.rows.shape[1]
     partial = np.full(n, -1, np.int32)
     partial[seed] = 0
@@ -159,8 +166,6 @@ def grow_from_seeds(
 
 def _distinct_columns(rows: Labels) -> Ints:
     """One of each group of items that are together in every draw."""
-    from partita.kernels.labels import hash_rows
-
     # Labels are canonical, so items are together in every draw when their columns are equal.
     hashes = hash_rows(np.ascontiguousarray(rows.T))
     return np.sort(np.unique(hashes, return_index=True)[1]).astype(np.int64)
@@ -179,8 +184,6 @@ def improve(
 
     Half of the items taken out, at random, have to wait until nothing else fits.
     """
-    from partita.kernels.credible_core import grow
-
     floor, anywhere = prob * table.total, np.empty(0, np.int32)
     best = partial.copy()
     best_key = (int((best >= 0).sum()), agreeing_weight(table, best))
@@ -219,8 +222,6 @@ def improve(
 
 def agreeing_weight(table: WeightedDraws, partial: Labels) -> float:
     """Weight of the draws that group the items as the partial labels do."""
-    from partita.kernels.credible_core import agreeing
-
     return float(table.weights[agreeing(table.rows, partial)].sum())
 
 
@@ -268,8 +269,6 @@ def bound_size(
     draws of that weight. So its items are pairwise joined in the graph of such pairs, and
     there are no more of them than colours.
     """
-    from partita.kernels.credible_core import branch_and_bound, colour_classes, pack_pairs
-
     draws, n = posterior.draws, posterior.draws.n_items
     if found == n or stop[0]:
         return n, None
@@ -295,8 +294,6 @@ def bound_size(
     if n <= _COLOURED and float(n) * n * table.rows.shape[0] <= min(
         _READ, _READ_PER_SECOND * seconds_left
     ):
-        from partita.similarity_matrix import similarity
-
         pairs = similarity(draws)
         joined = np.maximum(pairs, 1.0 - pairs) >= prob - MASS
         np.fill_diagonal(joined, False)

@@ -549,43 +549,22 @@ def branch_and_bound(
     return best_size, best_size, work
 
 
-def best_places(rows: Int32s, weights: Floats, partial: Int32s) -> Int32s:
-    """Return the cluster that most weight of the agreeing rows gives each item outside.
-
-    A cluster of the set, or the number of its clusters for a new one, which wins ties.
-    """
-    sums, _ = _weights_of_places(rows, weights, partial)
-    *inside, fresh = sums
-    k = len(inside)
-    best = np.argmax(inside, axis=0) if k else np.zeros(partial.size, np.int64)
-    return np.where(sums[best, np.arange(partial.size)] > fresh, best, k).astype(np.int32)
-
-
-def weight_with_item(rows: Int32s, weights: Floats, partial: Int32s, place: Int32s) -> Floats:
-    """Weight of the rows that agree with partial labels and have an item at its place, by item.
-
-    Of the items with a label, the weight of the rows that agree.
-    """
-    sums, total = _weights_of_places(rows, weights, partial)
-    return np.where(partial >= 0, total, sums[place, np.arange(partial.size)])
-
-
-def _weights_of_places(rows: Int32s, weights: Floats, partial: Int32s) -> tuple[Floats, float]:
-    """Weight of the rows that agree and put each item into each cluster, or apart, in the last row;
-    and that of all rows that agree.
+def weights_of_places(rows: Int32s, weights: Floats, partial: Int32s) -> Floats:
+    """Weight of the rows that agree with partial labels and put each item apart from them, in the
+    first row, or into one of their clusters, in the others.
     """
     n, k = partial.size, int(partial.max(initial=-1)) + 1
     kept = np.flatnonzero(agreeing(rows, partial))
     work, sums = np.full((2, n), -1, np.int64), np.zeros((k + 1, n))
     _place_first(partial, work[0])
-    _add_rows(rows, writable(weights), kept, k, work, sums)
-    return sums, float(np.cumsum(weights[kept])[-1]) if kept.size else 0.0
+    _add_rows(rows, writable(weights), kept, k, work, sums[1:], sums[0])
+    return sums
 
 
 @kernel
-def _add_rows(rows: Int32s, weights: Floats, kept: Ints, k: int, work: Ints, sums: Floats) -> None:
-    """Add up where rows put each item: into the clusters of the core, or apart, in the last."""
-    fresh = sums[k]
+def _add_rows(
+    rows: Int32s, weights: Floats, kept: Ints, k: int, work: Ints, agree: Floats, fresh: Floats
+) -> None:
     for index in range(kept.size):
         r = kept[index]
-        _add_row(rows[r], weights[r], work[0], k, work[1], sums, fresh)
+        _add_row(rows[r], weights[r], work[0], k, work[1], agree, fresh)

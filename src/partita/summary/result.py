@@ -19,7 +19,6 @@ from partita._result import Result, Table, json_text
 from partita._validate import boolean, choice
 from partita._wording import counted, words
 from partita.credible.ball import CredibleBall
-from partita.credible.core import CredibleCore, quick_core
 from partita.credible.profiles import Profiles
 from partita.credible.uncertainty import (
     ClusterCounts,
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from partita.credible.core import CredibleCore
     from partita.representative.representatives import Representatives
     from partita.samplers.fit import Fit
     from partita.samplers.sensitivity import PriorSensitivity
@@ -389,6 +389,8 @@ class Summary(AnySummary):
         that, or the summary was cut short. :func:`partita.credible_core` searches longer and
         takes any probability.
         """
+        from partita.credible.core import quick_core
+
         return None if self.missing else quick_core(self._posterior, estimate=self.labels)
 
     @cached_property
