@@ -1,7 +1,6 @@
 """Threads, processes or a cluster: the same to the last bit; threads are kept and do not block."""
 
 import multiprocessing
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import joblib
@@ -88,14 +87,6 @@ def test_an_error_in_a_process_is_still_ours():
 
 
 # ------------------------------------------------------------------------------------------ threads
-
-
-def test_threads_are_used_again():
-    run(abs, range(20), 2)
-    before = threading.active_count()
-    for _ in range(10):
-        run(abs, range(20), 2)
-    assert threading.active_count() <= before + 1  # the second thread starts when it is needed
 
 
 def test_work_inside_work_ends():

@@ -7,7 +7,6 @@ import partita as pt
 from partita._resources import Clock
 from partita.credible import uncertainty
 from partita.credible.uncertainty import compare
-from partita.search import local_search
 
 RNG = np.random.default_rng(0)
 LABELS = RNG.integers(0, 4, (60, 24))
@@ -86,12 +85,3 @@ def test_ctrl_c_in_one_part_of_a_summary_ends_the_rest(monkeypatch):
     monkeypatch.setattr(module, "_for_comparison", interrupted)
     cut = pt.summarize(LABELS, path=True, progress=False)
     assert cut.missing == ("price path", "curve over numbers of clusters")
-
-
-def test_clusters_are_merged_alike_however_many_pairs_are_sorted_at_a_time(monkeypatch):
-    draws = RNG.integers(0, 40, (30, 60))
-    whole = pt.estimate(draws, n_clusters=4, n_starts=2)
-    monkeypatch.setattr(local_search, "_SORTED", 40)
-    again = pt.estimate(draws, n_clusters=4, n_starts=2)
-    assert again.n_clusters == 4
-    assert again.expected_loss == pytest.approx(whole.expected_loss, rel=0.02)

@@ -76,47 +76,28 @@ def test_another_probability_needs_no_new_distances(case, metric):
 
 FOUR = every_partition(4)
 CENTER = [0, 0, 1, 1]
-FINEST, COARSEST = (0, 1, 2, 3), (0, 0, 0, 0)
-COVERED = {(0, 1, 2, 2), (0, 0, 1, 2)}
+COARSEST = {(0, 0, 0, 0)}
 ONE_AND_THREE = {(0, 1, 1, 1), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)}
 TWO_SINGLETONS = {(0, 1, 2, 1), (0, 1, 1, 2), (0, 1, 2, 0), (0, 1, 0, 2)}
 
 
-def rings(metric):
-    """Sets of partitions by which the ball around the centre grows, distance by distance."""
-    distances = pt.pairwise_distances([CENTER], FOUR, metric)[0].round(9)
-    return [
-        {tuple(FOUR[i]) for i in np.flatnonzero(distances == value)}
-        for value in np.unique(distances)
-    ]
+BALLS = {
+    "vi": (9, COARSEST, ONE_AND_THREE),
+    "binder": (12, ONE_AND_THREE, ONE_AND_THREE | TWO_SINGLETONS),
+}
+"""Partitions in a ball of the supplement, its upper and its horizontal bound."""
 
 
-def ball_of_rings(metric, n_rings):
-    """The ball that consists of the first rings, with all partitions equally likely."""
-    size = sum(len(ring) for ring in rings(metric)[:n_rings])
-    return pt.credible_ball(FOUR, CENTER, prob=size / len(FOUR), loss=metric)
-
-
-def test_rings_of_four_items():
-    assert rings("vi")[1] == rings("binder")[1] == COVERED
-    assert rings("vi")[2] == {FINEST, COARSEST}
-    assert rings("binder")[2] == {FINEST}
-    assert rings("binder")[-1] == {COARSEST, (0, 1, 0, 1), (0, 1, 1, 0)}
-
-
-def test_vi_ball_of_four_items():
-    ball = ball_of_rings("vi", 4)
-    assert set(as_dict(ball.upper)) == {COARSEST}
-    assert set(as_dict(ball.lower)) == {FINEST}
-    assert set(as_dict(ball.horizontal)) == ONE_AND_THREE
+@pytest.mark.parametrize("metric", BALLS)
+def test_balls_of_four_items(metric):
+    """With all partitions equally likely."""
+    size, upper, horizontal = BALLS[metric]
+    ball = pt.credible_ball(FOUR, CENTER, prob=size / len(FOUR), loss=metric)
+    assert ball.inside.sum() == size
+    assert set(as_dict(ball.upper)) == upper
+    assert set(as_dict(ball.lower)) == {(0, 1, 2, 3)}
+    assert set(as_dict(ball.horizontal)) == horizontal
     assert all(mass == pytest.approx(1 / 15) for mass in ball.horizontal.mass)
-
-
-def test_binder_ball_of_four_items():
-    ball = ball_of_rings("binder", 4)
-    assert set(as_dict(ball.upper)) == ONE_AND_THREE
-    assert set(as_dict(ball.lower)) == {FINEST}
-    assert set(as_dict(ball.horizontal)) == ONE_AND_THREE | TWO_SINGLETONS
 
 
 # ------------------------------------------------------------------ corners

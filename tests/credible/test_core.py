@@ -328,13 +328,6 @@ def test_a_core_is_completed_under_losses_of_cluster_sizes():
     assert caught.value.argument == "loss"
 
 
-def test_a_bound_that_says_nothing_is_not_printed():
-    draws = pt.Draws(np.random.default_rng(0).integers(0, 3, (60, 20)))
-    unproven = pt.credible_core(draws, prob=0.5, held_out=False, bound=None)
-    assert unproven.upper_bound == 20
-    assert "no set of more than" not in str(unproven)
-
-
 def test_a_table_of_items_and_clusters_that_does_not_fit_is_refused_first(monkeypatch):
     draws = pt.Draws(np.tile(np.arange(300), (4, 1)))
     monkeypatch.setattr("partita._resources.available_memory", lambda: 2_000_000)

@@ -99,13 +99,6 @@ def test_a_forged_file_is_refused(tmp_path):
             pt.load(tmp_path / "wrong.npz")
 
 
-def test_a_summary_is_a_latex_table():
-    shown = pt.summarize(f5(), prob=0.8).to_latex()
-    assert "2 features" in shown
-    assert "Sparsest bound" in shown
-    assert shown.count(r"\begin{tabular}") == shown.count(r"\end{tabular}") == 2
-
-
 def test_the_prices_at_which_an_estimate_stays():
     summary = pt.summarize(f5(), path=True)
     assert "from 0.4 to 1.2" in str(summary)

@@ -223,12 +223,6 @@ def test_write_csv2():
     assert read(text, sep=";") == expected
 
 
-@pytest.mark.parametrize("suffix", ["txt", "dat", "txt.gz"])
-def test_blank_separated_files(tmp_path, suffix):
-    np.savetxt(tmp_path / f"a.{suffix}", Z, fmt="%d")
-    assert pt.read_draws(tmp_path / f"a.{suffix}") == pt.Draws(Z)
-
-
 def test_feather_and_arrow(tmp_path):
     frame = pd.DataFrame(Z, columns=list("abc"))
     pyarrow.feather.write_feather(frame, tmp_path / "a.feather")

@@ -162,10 +162,6 @@ def test_cmdstan_variable_must_be_clear():
         read("lp__,x.1\n0.5,1.5\n")
 
 
-def test_tables_of_variables_from_other_samplers():
-    assert read("K,z[1],z[2],p[1]\n2,1,2,0.5\n") == pt.Draws([[0, 1]])
-
-
 @pytest.mark.parametrize(
     ("first", "filling"),
     [("", "\n"), ("", "#\n"), ("", " \n"), ("1,1\n", "\n"), ("1,1\n", " \n")],

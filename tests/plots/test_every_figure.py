@@ -10,7 +10,6 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 import partita as pt
-from figure_checks import cut_off, overlaps, written
 from made import made
 
 VALUES = np.array([0.0, 0.2, 0.1, 5.0, 5.1, 5.3])
@@ -55,19 +54,6 @@ def test_a_notebook_shows_every_figure_once(tmp_path):
     for cell in notebook.cells[1:]:
         images = [o for o in cell.outputs if "image/png" in o.get("data", {})]
         assert len(images) == 1, cell.source
-
-
-def test_the_checks_see_what_they_are_for():
-    figure = Figure(figsize=(3, 3))
-    ax = figure.subplots()
-    ax.text(0.5, 0.5, "one")
-    ax.text(0.5, 0.5, "two")
-    ax.text(0.9, 0.2, "a text far too long for where it begins")
-    boxes = written(figure)
-    assert ("one", "two") in overlaps(boxes)
-    assert cut_off(boxes, *figure.canvas.get_width_height()) == [
-        "a text far too long for where it begins"
-    ]
 
 
 NO_PYPLOT = """

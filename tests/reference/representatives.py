@@ -16,21 +16,6 @@ def best_sets(distances, weights, n, tie=1e-10):
     return lowest, [chosen for chosen, value in values.items() if value <= lowest + tie]
 
 
-def cover(d, mass, block):
-    """Largest total of disjoint pairs and triangles inside a block."""
-    if len(block) < 2:
-        return 0.0
-    first, rest = block[0], block[1:]
-    best = cover(d, mass, rest)
-    for size in (1, 2):
-        for others in combinations(rest, size):
-            members = (first, *others)
-            length = sum(d[i][j] for i, j in combinations(members, 2)) / size
-            left = tuple(i for i in rest if i not in others)
-            best = max(best, min(mass[i] for i in members) * length + cover(d, mass, left))
-    return best
-
-
 def splits(items, n):
     """Every way to divide items among at most n blocks."""
     if not items:
@@ -42,12 +27,6 @@ def splits(items, n):
             yield [*blocks[:k], (first, *blocks[k]), *blocks[k + 1 :]]
         if len(blocks) < n:
             yield [(first,), *blocks]
-
-
-def group_cost(d, mass, n):
-    """Least total cover over all splits of a group into at most n blocks."""
-    everyone = tuple(range(len(mass)))
-    return min(sum(cover(d, mass, block) for block in s) for s in splits(everyone, n))
 
 
 def shared_cost(d, mass, n):

@@ -44,13 +44,6 @@ def test_hostile_names_are_text(tab, summary):
     assert tab.run("window.hacked") is None
 
 
-def test_the_words_are_the_summarys(tab, summary):
-    assert tab.text("#sentence") == summary.sentence
-    assert tab.text("#level-text") == "95%"
-    assert f"radius {summary.ball.radius:.3f}" in tab.text("#ball-text")
-    assert tab.text("#shown-text").startswith("Estimate: 3 clusters of sizes 10, 10, 10;")
-
-
 def test_fits_a_narrow_window_and_paper(tab):
     tab.resize(800, 900)
     tab.run("new Promise(done => setTimeout(done, 300))")

@@ -36,20 +36,6 @@ def test_births_and_deaths_count_the_pieces_at_every_level():
         assert peaks.persistence[0] == 1.0
 
 
-def test_regions_hold_their_peaks_and_connect():
-    rng = np.random.default_rng(1)
-    points = np.concatenate([rng.normal(0, 1, (40, 2)), rng.normal(7, 1, (20, 2))])
-    apart = np.sqrt(np.square(points[:, None] - points[None]).sum(axis=2))
-    graph = neighbour_graph(apart, 5)
-    peaks = find_peaks(np.exp(-apart).sum(axis=1), graph)
-    kept = peaks.persistence >= 0.5
-    region = peaks.regions(kept)
-    assert region[peaks.node[kept]].tolist() == list(range(int(kept.sum())))
-    assert kept.sum() == 2
-    planted = np.repeat(region[peaks.node[kept]], [40, 20])
-    assert np.mean(region == planted) > 0.9
-
-
 @pytest.mark.parametrize("noise", [0.03, 0.15, 0.4])
 def test_unimodal_draws_have_one_mode(noise):
     found = pt.modes(planted([ONE], np.zeros(400, int), seed=1, noise=noise))

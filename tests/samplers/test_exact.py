@@ -88,11 +88,3 @@ def test_log_posterior_is_complete(case, prior):
     fit = pt.sample(case.rows, kernel=case.kernel, prior=prior, draws=50, chains=1, rng=0)
     for labels, found in zip(fit.draws.labels, fit.trace["log_posterior"][0], strict=True):
         assert found == pytest.approx(log_joint(case, prior, labels), abs=1e-9)
-
-
-def test_a_wrong_sampler_would_be_caught():
-    case, prior = CASES["normal"], PRIORS["dirichlet"]
-    fit = run(case, prior)
-    wrong = exact(case, pt.DirichletProcess(1.4), PARTITIONS)
-    with pytest.raises(AssertionError):
-        assert_exact(frequencies(fit.draws, PARTITIONS), wrong)

@@ -8,8 +8,6 @@ import pytest
 
 import partita as pt
 from partita._resources import Clock
-from partita.kernels.bounds import farthest_transport
-from partita.kernels.contingency import distances_in_blocks
 from partita.search.bounds import EFFORTS, lower_bound
 from partita.search.bounds.matching import matching_bound
 from partita.search.bounds.pairs import pair_programme, pairwise_bound, triangle_bound
@@ -132,25 +130,6 @@ def test_unequal_weights_are_proven_as_well_as_the_best_matching_of_all_draws():
         assert share * best <= value <= best * (1 + 1e-9)
 
 
-def test_the_transport_is_the_best_one():
-    from scipy.optimize import linprog
-
-    rng = np.random.default_rng(0)
-    for n in (1, 2, 5, 24):
-        points = rng.normal(size=(n, 3))
-        far = np.abs(points[:, None] - points[None]).sum(axis=2)
-        for mass in (np.ones(n), rng.gamma(0.5, size=n), 0.5 ** np.arange(n)):
-            flow = farthest_transport(far, mass, np.abs(points).sum(axis=1))
-            for sums in (flow.sum(axis=0), flow.sum(axis=1)):
-                assert sums == pytest.approx(mass, rel=1e-12, abs=1e-14 * mass.sum())
-            rows = np.kron(np.eye(n), np.ones(n))
-            columns = np.kron(np.ones(n), np.eye(n))
-            best = linprog(
-                -far.ravel(), A_ub=np.vstack([rows, columns]), b_ub=np.concatenate([mass, mass])
-            )
-            assert (flow * far).sum() == pytest.approx(-best.fun, rel=1e-8)
-
-
 @pytest.mark.parametrize("loss", METRICS, ids=repr)
 def test_draws_of_equal_mass_are_proven_by_the_best_of_all_permutations(loss):
     draws = random_posterior(6, 7, 3)
@@ -160,31 +139,6 @@ def test_draws_of_equal_mass_are_proven_by_the_best_of_all_permutations(loss):
     rng = np.random.default_rng(0)
     value = matching_bound(draws, loss, block=n, whole=n, rng=rng)
     assert value == pytest.approx(0.5 * best / n)
-
-
-@pytest.mark.parametrize("loss", METRICS, ids=repr)
-@pytest.mark.parametrize("n_clusters", [3, 60])
-def test_distances_of_a_block_are_the_distances(loss, n_clusters):
-    labels = np.random.default_rng(1).integers(0, n_clusters, (9, 61))
-    draws = pt.Draws(labels)
-    terms = loss.terms(61)
-    rows = draws.rows(0, 9)
-    clusters, form = np.array(draws.n_clusters), loss.form(draws.n_items)
-    found = distances_in_blocks(rows, clusters, np.array([0, 5, 9]), terms, form)
-    expected = pt.pairwise_distances(draws, loss=loss)
-    assert found[0] == pytest.approx(expected[:5, :5], abs=1e-12)
-    assert found[1, :4, :4] == pytest.approx(expected[5:, 5:], abs=1e-12)
-
-
-@pytest.mark.parametrize("loss", [pt.Binder(), pt.Binder(a=0.4), pt.Binder(a=1.6)], ids=repr)
-def test_the_pair_programme_is_the_expected_loss(loss):
-    draws = random_posterior(7, 15, 2)
-    programme = pair_programme(pt.similarity(draws), loss)
-    partitions, losses = all_losses(draws, loss)
-    joined = partitions[:, :, None] == partitions[:, None, :]
-    values = programme.base + 0.5 * (joined * programme.cost).sum(axis=(1, 2))
-    assert values == pytest.approx(losses, abs=1e-12)
-    assert pairwise_bound(programme) <= losses.min() + 1e-12
 
 
 def hard_similarity(n: int) -> np.ndarray:

@@ -5,8 +5,7 @@ import pytest
 
 import partita as pt
 from partita._resources import Clock
-from partita.kernels.bounds import first_box, gaining_compositions
-from partita.search.bounds.composition import _overlaps, composition_bound
+from partita.search.bounds.composition import composition_bound
 from search_tasks import all_losses, stored_draws
 
 PRICES = (1.0, 0.4, 0.8, 1.3, 1.7)
@@ -55,44 +54,6 @@ def test_the_bound_holds_whatever_partition_proposes_the_prices(a):
         other = int(rng.integers(len(partitions)))
         found = bound_of(draws, partitions[other].astype(np.int32), losses[other], a)
         assert found <= losses.min()
-
-
-def cost_of(draws: pt.Draws, members: np.ndarray, a: float) -> float:
-    """N·g(C), item by item and draw by draw."""
-    total = 0.0
-    for i in members:
-        shared = [np.log2((row[members] == row[i]).sum()) for row in draws.labels]
-        total += (2 - a) * np.log2(members.size) - 2 * float(draws.probabilities @ shared)
-    return total
-
-
-@pytest.mark.parametrize("a", [1.0, 0.5])
-def test_costs_of_compositions_are_below_the_costs_of_their_sets(a):
-    for seed in range(6):
-        draws = posterior(seed + 100)
-        n = draws.n_items
-        labels = pt.canonical(draws.labels[0]).astype(np.int32)
-        tables, _ = _overlaps(draws, labels, 1, Clock(None))
-        boxes = first_box(tables.bounds)
-        # Prices so high that every composition gains: all of them are returned.
-        everything = gaining_compositions(
-            np.full(n, 100.0),
-            2 - a,
-            0.0,
-            tables,
-            boxes,
-            10**6,
-            10**4,
-        )
-        taken, costs, _ = everything
-        assert boxes.left[0] == 0
-        cost_at = {tuple(c): h for c, h in zip(taken.tolist(), costs, strict=True)}
-        assert len(cost_at) == np.prod(np.bincount(labels) + 1) - 1
-        for code in range(1, 2**n):
-            members = np.flatnonzero([code >> i & 1 for i in range(n)])
-            composition = np.bincount(labels[members], minlength=labels.max() + 1)
-            below = cost_at[tuple(composition.tolist())][members].sum()
-            assert below <= cost_of(draws, members, a) + 1e-9
 
 
 @pytest.mark.parametrize("bound", ["auto", "tight"])

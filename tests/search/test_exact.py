@@ -65,19 +65,6 @@ def test_more_ties_than_are_listed(monkeypatch):
 IN_DOUBT = "too many partitions are in doubt: not all were compared"
 
 
-@pytest.mark.parametrize("loss", ["id", "nid", "nvi", "one_minus_ari"])
-def test_bounds_are_below_and_where_linear_exact(loss):
-    draws = random_draws(7, 40, seed=3)
-    task = make_task(draws, loss)
-    partitions, values = all_losses(draws, loss)
-    listed = method.every_partition(7)
-    assert np.array_equal(listed.labels, partitions)
-    bounds = method._BoundTable(task.draws, task.loss)(listed)
-    assert (bounds <= values + 1e-12).all()
-    if loss != "nvi":
-        np.testing.assert_allclose(bounds, values, rtol=0, atol=1e-12)
-
-
 @pytest.mark.parametrize("loss", ["vi", "nvi"])
 def test_the_default_for_nine_items(loss):
     draws = random_draws(9, 30, seed=5)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.cluster.hierarchy import cut_tree, linkage
+from scipy.cluster.hierarchy import linkage
 
 import partita as pt
 from loss_instances import every_loss
@@ -44,15 +44,6 @@ def test_best_cut_of_the_reference(loss, name, seed):
         allowed = [c for c in cuts if cap is None or max(c) < cap]
         reached = SEARCHES[name](make_task(draws, loss, max_clusters=cap))
         assert found(reached) == reference.minimisers(loss, allowed, rows, mass)
-
-
-@both
-def test_cuts_are_those_of_scipy(name):
-    draws = random_draws(40, 30, seed=7)
-    merges = method._merges(make_task(draws), name)
-    apart = 1 - pt.similarity(draws.unique())
-    tree = linkage(apart[np.triu_indices(40, 1)], name)
-    assert np.array_equal(all_cuts(merges), pt.canonical(cut_tree(tree).T))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import pytest
 
 import partita as pt
 from partita.errors import InvalidInputError
-from partita.search.price_path import costs
 from search_tasks import all_losses, random_posterior
 from simulated import FIVE
 
@@ -74,17 +73,6 @@ def test_every_loss_with_a_price_has_a_path(loss, way):
         here = pt.expected_loss(path.at(1.0), draws, loss=priced)[0]
         assert other.excess(priced.price) == pytest.approx(here - losses.min(), abs=1e-10)
         assert (other.low <= priced.price <= other.high) == (here <= losses.min() + 1e-10)
-
-
-@pytest.mark.parametrize("loss", [pt.VI(), pt.Binder(), pt.Additive(lambda x: x**3)])
-def test_one_expected_loss_tells_both_costs(loss):
-    draws = random_posterior(6, 20, 4, weighted=True)
-    rows = [np.arange(6), np.zeros(6), [0, 0, 1, 2, 1, 0]]
-    rows = [np.array(row, np.int32) for row in rows]
-    for labels, (splitting, merging) in zip(rows, costs(draws, loss, rows), strict=True):
-        for a in (0.3, 1.0, 1.6):
-            wanted = pt.expected_loss(labels, draws, loss=loss.with_price(a))[0]
-            assert a * splitting + (2.0 - a) * merging == pytest.approx(wanted, abs=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -135,21 +135,6 @@ def test_an_allocation_puts_every_item_and_keeps_the_cap():
                 assert search.loss == pytest.approx(expected(search.state, draws, loss), abs=1e-11)
 
 
-def test_tables_grow_without_changing_what_they_say():
-    draws = random_posterior(N_ITEMS, 12, 0)
-    problem = problem_from_draws(draws, pt.VI())
-    start = canonical(np.arange(N_ITEMS) % 3)
-    state, wider = new_state(problem, start), grown(problem, new_state(problem, start))
-    assert wider.sizes.size > state.sizes.size
-    assert single.objective(problem, wider) == single.objective(problem, state)
-    ends = []
-    for table in (state, wider):
-        scratch = new_scratch(problem, table)
-        single.sweep(problem, table, np.arange(N_ITEMS), ALL, N_ITEMS, 0, 0, 100, scratch)
-        ends.append((canonical(table.slot_of).tolist(), scratch.margin.tolist()))
-    assert ends[0] == ends[1]
-
-
 def test_a_sweep_in_pieces_ends_where_one_sweep_ends():
     draws = random_posterior(40, 60, 3)
     problem = problem_from_draws(draws, pt.VI())

@@ -1,6 +1,5 @@
 """The line on how many clusters, where it is asked for."""
 
-import json
 import re
 from dataclasses import replace
 
@@ -36,15 +35,6 @@ def test_the_statement_is_the_same_on_every_surface():
     np.testing.assert_array_equal(summary.path.labels, pt.price_path(FIVE).labels)
     assert summary.to_frame("path")["n_clusters"].tolist() == summary.path.n_clusters.tolist()
     assert summary.to_frame("curve")["k"].tolist() == summary.curve.k.tolist()
-
-
-def test_path_and_curve_are_in_plain_values():
-    summary = pt.summarize(FIVE, path=True)
-    written = json.loads(summary.to_json())
-    assert written["path"]["breakpoints"] == summary.path.breakpoints.tolist()
-    assert written["path"]["labels"] == summary.path.labels.tolist()
-    assert written["curve"]["plateau"] == summary.curve.plateau.tolist()
-    assert written["curve"]["sentence"] == summary.curve.sentence
 
 
 NOISY = labels_around(np.arange(24) % 3, 200, seed=5, redrawn=0.2)

@@ -285,9 +285,3 @@ def test_equal_draws_are_called_equal(labels):
     assert "within 0" not in shown
     assert "±" not in shown
     assert "the clustering is the estimate of" in summary.sentence
-
-
-def test_a_summary_of_features_is_read_in_a_dozen_lines():
-    summary = pt.summarize(pt.datasets.overlapping_features().draws)
-    assert len(str(summary).splitlines()) <= 12
-    assert summary.how_many in " ".join(summary.details().split())
