@@ -7,7 +7,7 @@ import pytest
 
 import partita as pt
 from feature_cases import f5, overlapping
-from partita.errors import InvalidInputError, NotSupportedError
+from partita.errors import InvalidInputError
 from partita.features.draws import FeatureDraws
 from partita.losses.builtin import matchings
 from simulated import FIVE
@@ -126,20 +126,6 @@ def test_equal_draws_and_draws_without_features():
     empty = pt.estimate(FeatureDraws.from_sets([[], [{0}], []], n_items=2))
     assert empty.n_features == 0
     assert empty.allocation.shape == (2, 0)
-
-
-def test_what_only_partitions_have_is_refused():
-    for name, value in (
-        *(("n_clusters", 2), ("min_size", 2), ("method", "hasse"), ("fewest_within", 0.05)),
-        *(("min_size", np.ones(3)), ("max_clusters", 0)),
-    ):
-        with pytest.raises(NotSupportedError, match="partitions only") as raised:
-            pt.estimate(f5(), **{name: value})
-        assert raised.value.argument == name
-    with pytest.raises(NotSupportedError, match="partitions"):
-        pt.estimate(f5(), loss="vi")
-    with pytest.raises(InvalidInputError, match="starts"):
-        pt.estimate(f5(), starts=[[[1], [0]]])
 
 
 def test_a_time_limit_returns_the_best_so_far():

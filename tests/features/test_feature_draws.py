@@ -182,14 +182,3 @@ def test_lists_of_matrices_in_files_of_r(tmp_path):
     assert pt.read_features(tmp_path / "two.RData", var_name="samples") == f5()
     with pytest.raises(InvalidInputError, match="one list of matrices"):
         pt.read_features(tmp_path / "two.RData", var_name="alpha")
-
-
-def test_as_draws_says_what_to_call():
-    with pytest.raises(InvalidInputError, match="FeatureDraws"):
-        pt.as_draws([f5()[0], f5()[4]])
-    xarray = pytest.importorskip("xarray")
-    cube = xarray.DataArray(np.zeros((2, 3, 2), int), dims=("draw", "item", "feature"))
-    with pytest.raises(InvalidInputError, match="FeatureDraws"):
-        pt.as_draws(cube)
-    with pytest.raises(Exception, match="feature"):
-        pt.as_draws(f5())

@@ -102,18 +102,40 @@ def test_chains_in_two_modes_disagree():
     assert not pt.diagnose(pt.FeatureDraws(mixed, chain=draws.chain)).chains_disagree
 
 
-def test_what_is_defined_for_partitions_says_so():
-    for ask in (pt.credible_core, pt.n_clusters_posterior, pt.clusters_curve):
-        with pytest.raises(NotSupportedError, match="partitions only"):
-            ask(f5())
-    for loss in ("vi", "binder"):
-        with pytest.raises(NotSupportedError, match="partitions only"):
-            pt.credible_ball(f5(), ESTIMATE, loss=loss)
-    with pytest.raises(NotSupportedError, match="not a metric"):
-        pt.modes(f5(), loss=pt.FARO(0.5))
-    with pytest.raises(InvalidInputError, match="one row per item") as caught:
-        pt.credible_ball(f5(), np.ones((3, 1)))
-    assert caught.value.argument == "center"
+@pytest.mark.parametrize(
+    ("ask", "argument", "message"),
+    [
+        *(
+            (lambda n=name, v=value: pt.estimate(f5(), **{n: v}), name, "partitions only")
+            for name, value in (
+                *(("n_clusters", 2), ("min_size", 2), ("method", "hasse"), ("max_clusters", 0)),
+                *(("min_size", np.ones(3)), ("fewest_within", 0.05)),
+            )
+        ),
+        *(
+            (lambda n=name, v=value: pt.summarize(f5(), **{n: v}), name, "partitions only")
+            for name, value in (
+                *(("max_clusters", 0), ("var_name", ""), ("sensitivity", True), ("min_size", 2)),
+                ("jaccard", np.ones(2)),
+            )
+        ),
+        *(
+            (lambda ask=ask: ask(f5()), "draws", "partitions only")
+            for ask in (pt.credible_core, pt.n_clusters_posterior, pt.clusters_curve)
+        ),
+        (lambda: pt.estimate(f5(), loss="vi"), "loss", "partitions"),
+        (lambda: pt.credible_ball(f5(), ESTIMATE, loss="vi"), "loss", "partitions only"),
+        (lambda: pt.modes(f5(), loss=pt.FARO(0.5)), "loss", "not a metric"),
+        (lambda: pt.credible_ball(f5(), np.ones((3, 1))), "center", "one row per item"),
+        (lambda: pt.estimate(f5(), starts=[[[1], [0]]]), "starts", "starts"),
+        (lambda: pt.as_draws([f5()[0], f5()[4]]), "draws", "FeatureDraws"),
+        (lambda: pt.as_draws(f5()), "draws", "feature"),
+    ],
+)
+def test_what_is_defined_for_partitions_only_says_so(ask, argument, message):
+    with pytest.raises((InvalidInputError, NotSupportedError), match=message) as caught:
+        ask()
+    assert caught.value.argument == argument
 
 
 def test_figures_show_memberships_bounds_and_numbers():

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import partita as pt
 from feature_cases import ESTIMATE, cube, f5, two_modes
 from partita.cli.options import cli
-from partita.errors import FileFormatError, InvalidInputError, NotSupportedError
+from partita.errors import FileFormatError, InvalidInputError
 
 
 def test_a_summary_says_what_its_parts_say(tmp_path):
@@ -38,18 +38,6 @@ def test_a_summary_says_what_its_parts_say(tmp_path):
     assert "<script" not in page
     again = pt.credible_ball(summary, summary, prob=0.8)
     assert again.radius == summary.ball.radius
-    with pytest.raises(NotSupportedError, match="min_size= is defined for partitions only"):
-        pt.summarize(f5(), min_size=2)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("max_clusters", 0), ("var_name", ""), ("sensitivity", True), ("jaccard", np.ones(2))],
-)
-def test_what_only_partitions_have_is_refused(name, value):
-    with pytest.raises(NotSupportedError, match="partitions only") as raised:
-        pt.summarize(f5(), **{name: value})
-    assert raised.value.argument == name
 
 
 def test_a_path_is_of_the_prices_asked_for():

@@ -11,14 +11,7 @@ import partita as pt
 from feature_cases import F5, f5
 from partita.errors import InvalidInputError
 from partita.features.draws import FeatureDraws
-from partita.kernels.features import (
-    column_gain,
-    flip_masses,
-    match_draws,
-    matched_overlaps,
-    price_columns,
-    shadow_prices,
-)
+from partita.kernels import features as kernels
 from reference.losses import best_matching, faro
 
 
@@ -48,12 +41,12 @@ def test_flips_prices_and_gains_are_those_of_evaluation(seed):
     k = len(z)
     base = [best_matching(z, t) for t in others]
     out = np.empty(6, np.int64)
-    matched_overlaps(*packed, out)
+    kernels.matched_overlaps(*packed, out)
     assert out.tolist() == base
 
     up, down = np.zeros((k + 1, n)), np.zeros((k, n))
-    found = match_draws(*packed)
-    flip_masses(*packed[1:], weights, *found, up, down)
+    found = kernels.match_draws(*packed)
+    kernels.flip_masses(*packed[1:], weights, *found, up, down)
     for r in range(k + 1):
         family = [*z, set()]
         for i in range(n):
@@ -65,7 +58,7 @@ def test_flips_prices_and_gains_are_those_of_evaluation(seed):
                 assert np.dot(gains, weights) == pytest.approx(up[r, i])
 
     prices = np.empty(len(packed[1]), np.int64)
-    shadow_prices(packed[2], *found, prices)
+    kernels.shadow_prices(packed[2], *found, prices)
     removed = [
         b - best_matching(z, [*t[:c], *t[c + 1 :]])
         for t, b in zip(others, base, strict=True)
@@ -77,7 +70,7 @@ def test_flips_prices_and_gains_are_those_of_evaluation(seed):
         for c in t[:2]:
             column = FeatureDraws.from_sets([[c]], n_items=n).columns[0].copy()
             gains = [best_matching([*z, c], x) - b for x, b in zip(others, base, strict=True)]
-            gain = column_gain(column, *packed[1:], weights, prices, np.zeros(n))
+            gain = kernels.column_gain(column, *packed[1:], weights, prices, np.zeros(n))
             assert gain == pytest.approx(np.dot(gains, weights))
 
 
@@ -93,7 +86,7 @@ def test_the_best_column_of_every_block_is_found(seed):
     blocks = np.arange(1 << (n - int(low)))
     gain, place = np.empty(blocks.size), np.empty(blocks.size, np.int64)
     work = np.empty(rest.size), np.empty(rest.size)
-    price_columns(
+    kernels.price_columns(
         bits >> low, overlaps, offsets, weights, prices, 0.4, blocks, *work, gain, place
     )  # fmt: skip
 

@@ -118,6 +118,16 @@ def test_npz(tmp_path, monkeypatch):
         ("a,a\n1,1\n", InvalidInputError, "the name 'a' is the heading of several"),
         ('"a,b\n1,1\n', FileFormatError, "not closed"),
         (".chain,.weight\n1,1\n", InvalidLabelsError, "no items"),
+        *(
+            (f"{header}\n1,1,0\n", InvalidInputError, "would all be the same")
+            for header in (".chain,.chain,a", ".weight,.weight,a", "Chain,.chain,a")
+        ),
+        ('.chain,a,b\n left",1,1\n"left",1,2\n', FileFormatError, "a quote inside a cell"),
+        # A heading that was lost or changed is no item.
+        (".cha n,.item1,.item2\n1,1,1\n", InvalidInputError, r"not \.item1, \.item2, … in order"),
+        (".item1,.item3\n1,1\n1,2\n", InvalidInputError, "lost, moved or renamed"),
+        ("lp__,z.1,z.2,w.1\n0.5,1,1,1\n", InvalidInputError, r"several variables .* 'z', 'w'"),
+        ("lp__,x.1\n0.5,1.5\n", InvalidInputError, r"no variable of this table .*'x'"),
     ],
 )
 def test_bad_text(text, error, message):

@@ -88,12 +88,6 @@ def test_a_column_that_counts_is_no_item():
     assert read("\n".join(f"{i},{i}" for i in range(20)), header=False).n_items == 2
 
 
-@pytest.mark.parametrize("header", [".chain,.chain,a", ".weight,.weight,a", "Chain,.chain,a"])
-def test_two_columns_for_one_thing(header):
-    with pytest.raises(InvalidInputError, match="would all be the same"):
-        read(f"{header}\n1,1,0\n")
-
-
 def test_numeric_ids_of_items_are_no_draw():
     text = "1990,1991,1992\n1,1,2\n2,1,1\n"
     with pytest.raises(FileFormatError, match=r"all different \(1990, 1991, …\)"):
@@ -116,11 +110,6 @@ def test_ids_that_are_none(ids):
     frame = with_column(".chain", pd.array([1, pd.NA, 2, 2], dtype="Int64"))
     with pytest.raises(InvalidInputError, match="chain id of draw 1 is missing"):
         pt.as_draws(frame)
-
-
-def test_a_quote_that_was_lost():
-    with pytest.raises(FileFormatError, match="a quote inside a cell"):
-        read('.chain,a,b\n left",1,1\n"left",1,2\n')
 
 
 def test_empty_chains():
@@ -264,14 +253,6 @@ def test_coda(tmp_path):
     (tmp_path / "CODAindex.txt").unlink()
     with pytest.raises(FileMissingError, match="has no index beside it"):
         pt.read_draws(files[0])
-
-
-def test_placeholders_stand_for_all_items_or_for_none():
-    """A heading that was lost or changed is no item."""
-    with pytest.raises(pt.PartitaError, match=r"not \.item1, \.item2, … in order"):
-        read(".cha n,.item1,.item2\n1,1,1\n1,1,2\n")
-    with pytest.raises(pt.PartitaError, match="A column was lost, moved or renamed"):
-        read(".item1,.item3\n1,1\n1,2\n")
 
 
 def test_iterations_that_start_again_start_a_chain():

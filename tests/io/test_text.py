@@ -153,15 +153,6 @@ def test_cmdstan_chains():
     assert draws.select_chains([1]).labels.tolist() == STAN.labels.tolist()
 
 
-def test_cmdstan_variable_must_be_clear():
-    with pytest.raises(InvalidInputError, match=r"'mu' is not among .* 'theta', 'z'"):
-        pt.read_draws(CMDSTAN, var_name="mu")
-    with pytest.raises(InvalidInputError, match=r"several variables .* 'z', 'w'"):
-        read("lp__,z.1,z.2,w.1\n0.5,1,1,1\n")
-    with pytest.raises(InvalidInputError, match=r"no variable of this table .*'x'"):
-        read("lp__,x.1\n0.5,1.5\n")
-
-
 @pytest.mark.parametrize(
     ("first", "filling"),
     [("", "\n"), ("", "#\n"), ("", " \n"), ("1,1\n", "\n"), ("1,1\n", " \n")],

@@ -4,17 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.kernels.delimited import (
-    NOT_WHOLE,
-    SKIP,
-    TOO_FEW,
-    TOO_MANY,
-    UNCLOSED,
-    WHOLE,
-    format_rows,
-    parse_rows,
-    read_whole,
-)
+from partita.kernels import delimited as kernels
 from reference import text as slow
 
 _numbers = st.one_of(
@@ -37,14 +27,14 @@ def _parse(text, sep, n_columns, target=None):
     kept = max(0, -int(target.min()) - 1)
     out = np.zeros((text.count("\n") + 1, int(target.max()) + 1), np.int64)
     spans = np.zeros((out.shape[0], kept, 2), np.int64)
-    end = parse_rows(content, 0, ord(sep) if sep else 0, target, out, spans, True)
+    end = kernels.parse_rows(content, 0, ord(sep) if sep else 0, target, out, spans, True)
     return (*end, out[: end[0]], spans[: end[0]])
 
 
 @given(_numbers)
 @settings(max_examples=400)
 def test_read_whole_agrees_with_exact_decimals(cell):
-    value, end, whole = read_whole(_bytes(cell + "\n"), 0)
+    value, end, whole = kernels.read_whole(_bytes(cell + "\n"), 0)
     expected = slow.read_whole(cell)
     if whole and end == len(cell):
         assert value == expected
@@ -67,26 +57,26 @@ def test_parse_rows_agrees_with_splitting(rows, sep, spaced):
         return
     width = len(expected[0]) if expected else len(rows[0])
     _, _, status, _, out, _ = _parse(text, sep, width)
-    if status == WHOLE and expected is not None:
+    if status == kernels.WHOLE and expected is not None:
         assert out.tolist() == expected
     elif expected is not None:
         assert any(len(cell) > 18 for row in rows for cell in row)
     else:
-        assert status != WHOLE or width != len(out[0])
+        assert status != kernels.WHOLE or width != len(out[0])
 
 
 def test_parse_rows_tells_why_it_stopped():
-    assert _parse("1,2\n3\n", ",", 2)[:4] == (1, 4, TOO_FEW, 1)
-    assert _parse("1,2\n3,4,5\n", ",", 2)[:4] == (1, 8, TOO_MANY, 2)
-    assert _parse("1,2\n3,x\n", ",", 2)[:4] == (1, 6, NOT_WHOLE, 1)
-    assert _parse("1,2\n3,\n", ",", 2)[:4] == (1, 6, NOT_WHOLE, 1)
-    assert _parse('"a,2\n', ",", 2, [SKIP, 0])[:4] == (0, 0, UNCLOSED, 0)
+    assert _parse("1,2\n3\n", ",", 2)[:4] == (1, 4, kernels.TOO_FEW, 1)
+    assert _parse("1,2\n3,4,5\n", ",", 2)[:4] == (1, 8, kernels.TOO_MANY, 2)
+    assert _parse("1,2\n3,x\n", ",", 2)[:4] == (1, 6, kernels.NOT_WHOLE, 1)
+    assert _parse("1,2\n3,\n", ",", 2)[:4] == (1, 6, kernels.NOT_WHOLE, 1)
+    assert _parse('"a,2\n', ",", 2, [kernels.SKIP, 0])[:4] == (0, 0, kernels.UNCLOSED, 0)
 
 
 def test_parse_rows_skips_keeps_and_reorders_columns():
     text = '"a ""b"", c",7,0.5,9\nd,1,nan,2\n'
-    rows, _, status, _, out, spans = _parse(text, ",", 4, [-2, 1, SKIP, 0])
-    assert (rows, status) == (2, WHOLE)
+    rows, _, status, _, out, spans = _parse(text, ",", 4, [-2, 1, kernels.SKIP, 0])
+    assert (rows, status) == (2, kernels.WHOLE)
     assert out.tolist() == [[9, 7], [2, 1]]
     assert [text[a:b] for a, b in spans[:, 0].tolist()] == ['"a ""b"", c"', "d"]
 
@@ -97,7 +87,7 @@ def test_format_rows_agrees_with_joining(rows):
     table = np.array(rows, np.int32)
     out = np.empty(11 * table.size, np.uint8)
     ends = np.empty(len(rows), np.int64)
-    used = format_rows(table, ord(","), out, ends)
+    used = kernels.format_rows(table, ord(","), out, ends)
     text = out[:used].tobytes().decode()
     assert text == slow.format_rows(rows, ",")
     assert [text[end - 1] for end in ends.tolist()] == ["\n"] * len(rows)

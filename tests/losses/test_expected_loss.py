@@ -1,7 +1,5 @@
 """Expected losses: definition, reference, merged draws, similarity, threads, refusals."""
 
-from contextlib import contextmanager
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -148,92 +146,61 @@ DRAWS = [[0, 0, 1, 1], [0, 0, 0, 1], [0, 1, 2, 2], [0, 0, 1, 2]]
 MATRIX = np.array(slow.similarity(DRAWS), float)
 
 
-@contextmanager
-def refuse(match: str, kind: type[Exception] = ValueError):
-    """Expect an error of partita's own that also is the built-in a caller would catch."""
-    with pytest.raises(pt.PartitaError, match=match) as caught:
-        yield
-    assert isinstance(caught.value, kind)
-
-
-@pytest.mark.parametrize("loss", ["v", "", 3, ["vi"]])
-def test_unknown_loss(loss):
-    with refuse("unknown loss"):
-        pt.distance([0], [0], loss)
-
-
-def test_wrong_lengths():
-    with refuse("b: labels of 3 items, but 4 were expected"):
-        pt.distance([0, 0, 1, 1], [0, 0, 1])
-    with refuse("A has 4 items and B has 3"):
-        pt.pairwise_distances(DRAWS, [[0, 0, 1]])
-    with refuse("candidates: labels of 3 items, but 4 were expected"):
-        pt.expected_loss([0, 0, 1], DRAWS)
-    with refuse("candidates: labels of 3 items, but 4 were expected"):
-        pt.expected_loss([0, 0, 1], loss="binder", similarity=MATRIX)
-
-
-def test_ragged_and_empty_rows():
-    with refuse("candidates have rows of different lengths"):
-        pt.expected_loss([[0, 0, 1, 1], [0]], DRAWS)
-    with refuse("A have shape"):
-        pt.pairwise_distances(np.empty((0, 4), int))
-    with refuse("at least one partition and one item"):
-        pt.distance([], [])
-    with refuse("a have shape .*expected one label per item"):
-        pt.distance(DRAWS, DRAWS)
-
-
-def test_draws_or_similarity_but_not_both():
-    with refuse("not both"):
-        pt.expected_loss(DRAWS[0], DRAWS, "binder", similarity=MATRIX)
-    with refuse("one is needed"):
-        pt.expected_loss(DRAWS[0], loss="binder")
-    with pytest.raises(TypeError):  # a matrix is never taken for one by position
-        pt.expected_loss(DRAWS[0], None, "binder", MATRIX)
-
-
-@pytest.mark.parametrize("loss", [x for x in INSTANCES if not x.uses_similarity], ids=repr)
-def test_losses_that_need_draws(loss):
-    can = ", ".join(dict.fromkeys(repr(loss.name) for loss in BY_SIMILARITY))
-    with refuse(f"needs the draws. Losses that can: {can}\\.", TypeError):
-        pt.expected_loss(DRAWS[0], loss=loss, similarity=MATRIX)
-
-
 def changed(position, value) -> np.ndarray:
     matrix = MATRIX.copy()
     matrix[position] = value
     return matrix
 
 
+def given(matrix, loss="vi_lb", labels=DRAWS[0]):
+    return pt.expected_loss(labels, loss=loss, similarity=matrix)
+
+
+CAN = ", ".join(dict.fromkeys(repr(loss.name) for loss in BY_SIMILARITY))
+
+
 @pytest.mark.parametrize(
-    ("matrix", "match"),
+    ("ask", "message"),
     [
-        (changed((0, 1), 0.2), "symmetric with ones on the diagonal"),
-        (changed((2, 2), 0.9), "symmetric with ones on the diagonal"),
-        (changed((0, 1), np.nan), "between 0 and 1"),
-        (changed((0, 1), -0.1), "between 0 and 1"),
-        (changed((0, 1), 1.1), "between 0 and 1"),
-        (MATRIX[:3], "not square"),
-        (MATRIX[0], "expected a square matrix"),
-        (np.empty((0, 0)), "expected a square matrix"),
-        ([[1.0, 0.5], [0.5]], "rows of different lengths"),
-        (MATRIX.astype(str), "expected a square matrix"),
+        *((lambda loss=loss: pt.distance([0], [0], loss), "unknown loss") for loss in ("v", "", 3)),
+        (lambda: pt.distance([0, 0, 1, 1], [0, 0, 1]), "b: labels of 3 items, but 4 were expected"),
+        (lambda: pt.pairwise_distances(DRAWS, [[0, 0, 1]]), "A has 4 items and B has 3"),
+        (lambda: pt.expected_loss([0, 0, 1], DRAWS), "candidates: labels of 3 items, but 4 were"),
+        (lambda: given(MATRIX, labels=[0, 0, 1]), "candidates: labels of 3 items, but 4 were"),
+        (lambda: pt.expected_loss([[0, 0, 1, 1], [0]], DRAWS), "candidates have rows of different"),
+        (lambda: pt.pairwise_distances(np.empty((0, 4), int)), "A have shape"),
+        (lambda: pt.distance([], []), "at least one partition and one item"),
+        (lambda: pt.distance(DRAWS, DRAWS), "a have shape .*expected one label per item"),
+        (lambda: pt.expected_loss(DRAWS[0], DRAWS, similarity=MATRIX), "not both"),
+        (lambda: given(None), "one is needed"),
+        (lambda: pt.expected_loss(DRAWS[0], MATRIX, "binder"), "similarity="),
+        (lambda: given(changed((0, 1), 0.2)), "symmetric with ones on the diagonal"),
+        (lambda: given(changed((2, 2), 0.9)), "symmetric with ones on the diagonal"),
+        *((lambda x=x: given(changed((0, 1), x)), "between 0 and 1") for x in (np.nan, -0.1, 1.1)),
+        (lambda: given(MATRIX[:3]), "not square"),
+        (lambda: given(MATRIX[0]), "expected a square matrix"),
+        (lambda: given(np.empty((0, 0))), "expected a square matrix"),
+        (lambda: given([[1.0, 0.5], [0.5]]), "rows of different lengths"),
+        (lambda: given(MATRIX.astype(str)), "expected a square matrix"),
         # Draws given as a similarity matrix.
-        (pt.Draws(DRAWS), "Pass the draws as draws"),
-        (DRAWS, "pass them as draws"),
-        (DRAWS[:2], "pass them as draws"),
+        (lambda: given(pt.Draws(DRAWS)), "Pass the draws as draws"),
+        (lambda: given(DRAWS), "pass them as draws"),
+        (lambda: given(DRAWS[:2]), "pass them as draws"),
     ],
 )
-def test_bad_similarity(matrix, match):
-    for loss in BY_SIMILARITY:
-        with refuse(match):
-            pt.expected_loss(DRAWS[0], loss=loss, similarity=matrix)
+def test_what_cannot_be_measured_is_refused(ask, message):
+    with pytest.raises(pt.PartitaError, match=message) as caught:
+        ask()
+    assert isinstance(caught.value, ValueError)  # which a caller would catch
 
 
-def test_similarity_given_as_draws():
-    with refuse("similarity="):
-        pt.expected_loss(DRAWS[0], MATRIX, "binder")
+@pytest.mark.parametrize("loss", [x for x in INSTANCES if not x.uses_similarity], ids=repr)
+def test_losses_that_need_draws(loss):
+    with pytest.raises(pt.PartitaError, match=f"Losses that can: {CAN}\\.") as caught:
+        given(MATRIX, loss)
+    assert isinstance(caught.value, TypeError)
+    with pytest.raises(TypeError):  # a matrix is never taken for one by position
+        pt.expected_loss(DRAWS[0], None, "binder", MATRIX)
 
 
 def test_rounded_similarity_is_accepted():

@@ -102,10 +102,3 @@ def test_one_cluster_counts_as_uneven_and_weights_multiply():
     np.testing.assert_allclose(draws.reweighted("entropy", 0).weights, [0.75, 0.25])
     assert FIVE_DRAWS.n_effective == 5
     assert draws.n_effective == pytest.approx(1.6)
-
-
-def test_refusals():
-    with pytest.raises(pt.PartitaError, match="by="):
-        FIVE_DRAWS.reweighted("size", 1)
-    with pytest.raises(pt.PartitaError, match="strength="):
-        FIVE_DRAWS.reweighted("entropy", np.inf)

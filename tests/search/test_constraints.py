@@ -5,7 +5,6 @@ import pytest
 
 import partita as pt
 from loss_instances import INSTANCES
-from partita.errors import InvalidInputError, NotSupportedError
 from partita.search.local_search import Constraints, LocalSearch, repair
 from partita.search.problem import problem_from_draws
 from search_tasks import all_losses, random_posterior
@@ -124,18 +123,3 @@ def test_the_cost_is_said_and_the_bound_still_holds():
     same = pt.estimate(draws, n_clusters=free.n_clusters)
     assert same.expected_loss == free.expected_loss
     assert not any("n_clusters" in limit for limit in same.search.limits)
-
-
-def test_impossible_requests_are_refused_in_words():
-    draws = random_posterior(6, 10, 0)
-    with pytest.raises(InvalidInputError, match="7 items would be needed"):
-        pt.estimate(draws, n_clusters=7)
-    with pytest.raises(InvalidInputError, match="8 items would be needed"):
-        pt.estimate(draws, n_clusters=2, min_size=4)
-    with pytest.raises(NotSupportedError, match="use 'auto' or 'sweep'"):
-        pt.estimate(draws, n_clusters=2, method="hasse")
-    by_hand = pt.CallableLoss(lambda a, b: float(len(set(a)) != len(set(b))))
-    with pytest.raises(NotSupportedError, match="at most 8 items; there are 12"):
-        pt.estimate(random_posterior(12, 10, 0), loss=by_hand, n_clusters=2)
-    with pytest.raises(InvalidInputError, match="not both"):
-        pt.estimate(draws, n_clusters=2, max_clusters=3)

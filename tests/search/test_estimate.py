@@ -217,38 +217,43 @@ def test_ctrl_c_returns_the_best_so_far():
     assert done.stdout.split() == ["True", "3000", "True"], done.stderr
 
 
-REFUSED = [
-    ({"method": "anneal"}, UnknownNameError, "unknown method 'anneal'; expected one of 'auto'"),
-    ({"bound": "loose"}, UnknownNameError, "expected 'auto', 'fast', 'tight' or None"),
-    ({"starts": [[0, 1]]}, InvalidLabelsError, "starts: labels of 2 items, but 6 were expected"),
-    ({"max_clusters": 7}, InvalidInputError, "only 6 items"),
-    ({"max_clusters": 1, "starts": [0, 1, 1, 1, 1, 1]}, InvalidInputError, "more than"),
-    ({"neighbours": 0}, InvalidInputError, "neighbours=0"),
-]
+SIX, THIRTEEN = (random_posterior(n, 10, 0) for n in (6, 13))
+MATRIX = pt.similarity(SIX)
+BY_HAND = pt.CallableLoss(lambda a, b: float(len(set(a)) != len(set(b))))
 
 
-@pytest.mark.parametrize(("options", "error", "message"), REFUSED, ids=lambda x: str(x)[:40])
-def test_bad_options_are_refused_in_words(options, error, message):
-    draws = random_posterior(6, 10, 0)
+@pytest.mark.parametrize(
+    ("asked", "error", "message"),
+    [
+        ({"method": "anneal"}, UnknownNameError, "'anneal'; expected one of 'auto'"),
+        ({"bound": "loose"}, UnknownNameError, "expected 'auto', 'fast', 'tight' or None"),
+        ({"starts": [[0, 1]]}, InvalidLabelsError, "starts: labels of 2 items, but 6 were"),
+        ({"max_clusters": 7}, InvalidInputError, "only 6 items"),
+        ({"max_clusters": 1, "starts": [0, 1, 1, 1, 1, 1]}, InvalidInputError, "more than"),
+        ({"neighbours": 0}, InvalidInputError, "neighbours=0"),
+        ({"similarity": MATRIX, "loss": "binder"}, InvalidInputError, "not both"),
+        ({"draws": None}, InvalidInputError, "one is needed"),
+        ({"draws": None, "similarity": MATRIX}, NotSupportedError, "it needs the draws"),
+        ({"draws": MATRIX}, InvalidLabelsError, "pass it as similarity="),
+        (
+            {"draws": None, "similarity": MATRIX, "loss": "binder", "method": "draws"},
+            *(NotSupportedError, "draws"),
+        ),
+        ({"draws": THIRTEEN, "method": "enumerate"}, NotSupportedError, "at most 12 items"),
+        ({"n_clusters": 7}, InvalidInputError, "7 items would be needed"),
+        ({"n_clusters": 2, "min_size": 4}, InvalidInputError, "8 items would be needed"),
+        ({"n_clusters": 2, "method": "hasse"}, NotSupportedError, "use 'auto' or 'sweep'"),
+        ({"n_clusters": 2, "max_clusters": 3}, InvalidInputError, "not both"),
+        (
+            {"draws": THIRTEEN, "loss": BY_HAND, "n_clusters": 2},
+            *(NotSupportedError, "at most 8 items; there are 13"),
+        ),
+    ],
+    ids=lambda x: str(x)[:40],
+)
+def test_what_cannot_be_is_refused_in_words(asked, error, message):
     with pytest.raises(error, match=message):
-        pt.estimate(draws, **options)
-
-
-def test_draws_and_similarity_are_not_mixed_up():
-    draws = random_posterior(6, 10, 0)
-    matrix = pt.similarity(draws)
-    with pytest.raises(InvalidInputError, match="not both"):
-        pt.estimate(draws, similarity=matrix, loss="binder")
-    with pytest.raises(InvalidInputError, match="one is needed"):
-        pt.estimate()
-    with pytest.raises(NotSupportedError, match="it needs the draws"):
-        pt.estimate(similarity=matrix, loss="vi")
-    with pytest.raises(InvalidLabelsError, match="pass it as similarity="):
-        pt.estimate(matrix)
-    with pytest.raises(NotSupportedError):
-        pt.estimate(similarity=matrix, loss="binder", method="draws")
-    with pytest.raises(NotSupportedError, match="at most 12 items"):
-        pt.estimate(random_posterior(13, 5, 0), method="enumerate")
+        pt.estimate(**({"draws": SIX} | asked))
 
 
 # --------------------------------------------------------------------------------- several losses
