@@ -175,6 +175,8 @@ def test_groups_of_unequal_widths_are_no_reason_for_similar_ones():
 
 GOOD = pt.NormalInverseGamma(0, 1, 2, 1)
 BAD = np.arange(12.0).reshape(6, 2)
+SCALES = np.array([1.0, 2.0, 4.0, 1.5])
+CORNERS = [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
 
 
 def with_cell(value) -> np.ndarray:
@@ -205,11 +207,29 @@ def with_cell(value) -> np.ndarray:
         (BAD, pt.Product((GOOD, ["a"])), "no column 'a' in the data"),
         ([["a"], ["b"]], pt.DirichletCategorical(levels=[["a", "c"]]), "'b', which is none of"),
         (BAD, pt.DirichletCategorical(levels=[["a", "c"]]), "levels are given for 1 columns"),
+        (1e200 * SCALES, None, "4e\\+200.*squares overflow"),
+        (1e-160 * SCALES, None, "squares vanish"),
+        (1e15 + SCALES, None, "subtract"),
+        (np.full(4, 1e200), None, "constant"),
+        *(
+            (CORNERS, kernel, "out of proportion")
+            for kernel in (
+                pt.NormalInverseGamma(0, 0.5, 2, 1e-100),
+                pt.NormalInverseGamma(1e200, 0.5, 2, 1),
+                pt.NormalInverseWishart(0, 1, 3, 1e-250),
+                pt.BetaBernoulli(a=1e-100),
+                pt.DirichletCategorical(1e-100),
+            )
+        ),
     ],
 )
 def test_data_that_cannot_be_used(data, kernel, message):
     with pytest.raises(pt.PartitaError, match=message):
         pt.sample(data, kernel=kernel, **SHORT)
+
+
+def fitted() -> pt.Fit:
+    return pt.sample(BAD, kernel=GOOD, **SHORT)
 
 
 @pytest.mark.parametrize(
@@ -232,8 +252,11 @@ def test_data_that_cannot_be_used(data, kernel, message):
         (lambda: pt.FiniteMixture(components=[0, 0]), "components are all zero"),
         (lambda: pt.FiniteMixture(components=3), "FiniteMixture.exactly"),
         (lambda: pt.concentration_for(1, n_items=10), "above 1 and below n_items=10"),
+        (lambda: fitted().density(np.zeros((4, 3))), "3 columns, the fitted data have 2"),
+        (lambda: fitted().predict(np.zeros((4, 2)), np.zeros(5)), "5 items, but 6 were expected"),
+        (lambda: fitted().predict([[0, 1], [np.inf, 0]], np.zeros(6)), "infinite values in rows 1"),
     ],
 )
-def test_hyperparameters_of_kernels_and_priors_out_of_range(make, message):
+def test_what_kernels_priors_and_fits_refuse(make, message):
     with pytest.raises(pt.PartitaError, match=message):
         make()

@@ -215,16 +215,6 @@ def test_a_saved_fit_comes_back(name, prior, tmp_path):
     np.testing.assert_array_equal(again.density(points).mean, fit.density(points).mean)
 
 
-def test_questions_with_wrong_shapes_are_refused():
-    fit = short(CASES["normal"])
-    with pytest.raises(pt.PartitaError, match="3 columns, the fitted data have 2"):
-        fit.density(np.zeros((4, 3)))
-    with pytest.raises(pt.PartitaError, match="5 items, but 9 were expected"):
-        fit.predict(np.zeros((4, 2)), np.zeros(5))
-    with pytest.raises(pt.PartitaError, match="missing or infinite values in rows 1"):
-        fit.predict([[0, 1], [np.inf, 0]], np.zeros(9))
-
-
 # ---------------------------------------------------------------------------- Hellinger distances
 
 

@@ -164,38 +164,6 @@ def test_a_masked_cell_is_a_missing_one():
     assert np.isnan(as_table(data).columns[0]).tolist() == [False, False, True, False]
 
 
-SCALES = np.array([1.0, 2.0, 4.0, 1.5])
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (1e200 * SCALES, "4e\\+200.*squares overflow"),
-        (1e-160 * SCALES, "squares vanish"),
-        (1e15 + SCALES, "subtract"),
-        (np.full(4, 1e200), "constant"),
-    ],
-)
-def test_extreme_scales_are_refused_for_the_true_reason(data, message):
-    with pytest.raises(pt.PartitaError, match=message):
-        pt.sample(data, **SHORT)
-
-
-@pytest.mark.parametrize(
-    "kernel",
-    [
-        pt.NormalInverseGamma(0, 0.5, 2, 1e-100),
-        pt.NormalInverseGamma(1e200, 0.5, 2, 1),
-        pt.NormalInverseWishart(0, 1, 3, 1e-250),
-        pt.BetaBernoulli(a=1e-100),
-        pt.DirichletCategorical(1e-100),
-    ],
-)
-def test_extreme_hyperparameters_are_refused(kernel):
-    with pytest.raises(pt.PartitaError, match="out of proportion"):
-        pt.sample([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], kernel=kernel, **SHORT)
-
-
 def test_categories_of_numbers_are_categories():
     codes = pd.Categorical([3, 1, 2, 3, None, 1])
     for held in (pd.DataFrame({"c": codes}), pd.Series(codes, name="c"), codes):
