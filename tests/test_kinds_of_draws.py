@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import partita as pt
+from figure_checks import texts_of
 from made import SHOWN
 from partita._result import Result
 from partita.cli.options import cli
@@ -27,42 +28,52 @@ REFERENCE = "credible balls (with discussion)"
 """In the title of a paper that is cited."""
 
 
+OF_A_POSTERIOR = re.compile(
+    r"credible|posterior probab|\bprobabilit(y|ies)\b|the posterior does", re.I
+)
+"""Words about what draws that were reweighted are no longer draws of."""
+
 LABELS = labels_around(np.repeat([0, 1, 2], 4), 60)
+NAMES = [f"item {i}" for i in range(12)]
+DRAWS = pt.Draws(LABELS, chain=np.repeat([0, 1], 30), item_names=NAMES)
+RUNS = pt.Draws(LABELS, kind="ensemble")
+TILTED = DRAWS.reweighted("entropy", 30)
+WORDS = {"ensemble": FORBIDDEN, "tilted": OF_A_POSTERIOR}
 
 
-def data():
+def summarized(draws):
     truth = np.repeat([0.0, 4.0, 9.0], 4)
-    return np.column_stack([truth, -truth]) + np.random.default_rng(1).normal(size=(12, 2))
+    data = np.column_stack([truth, -truth]) + np.random.default_rng(1).normal(size=(12, 2))
+    return pt.summarize(draws, data=data, path=True)
 
 
 @pytest.fixture(scope="module")
-def runs():
-    return pt.Draws(LABELS, kind="ensemble")
-
-
-@pytest.fixture(scope="module")
-def summary(runs):
-    return pt.summarize(runs, data=data(), path=True)
+def summary():
+    return summarized(RUNS)
 
 
 @pytest.fixture(scope="module")
 def posterior():
     """The same labels, declared as draws of a posterior."""
-    return pt.summarize(pt.Draws(LABELS), data=data(), path=True)
+    return summarized(pt.Draws(LABELS))
 
 
-def refuse(text, forbidden=FORBIDDEN):
+@pytest.fixture(scope="module", params=[RUNS, TILTED], ids=list(WORDS))
+def made(request):
+    """A summary of draws that are of no posterior."""
+    return summarized(request.param)
+
+
+def refuse(text, kind="ensemble"):
     clean = text.replace(REFERENCE, "")
-    found = forbidden.search(clean)
+    found = WORDS[kind].search(clean)
     assert found is None, f"…{clean[max(0, found.start() - 80) : found.end() + 80]}…"
 
 
 def test_the_screen_and_the_sentence(summary):
     assert summary.to_dict()["kind"] == "ensemble"
-    refuse(summary.sentence)
     assert summary.sentence.startswith("95% of the runs lie within ")
     assert str(summary).startswith("Estimate from 60 runs of 12 items: 3 clusters")
-    refuse(summary.details())
 
 
 def test_the_numbers_are_those_of_the_same_labels(summary, posterior):
@@ -75,26 +86,26 @@ def test_the_numbers_are_those_of_the_same_labels(summary, posterior):
     assert summary.core.size == in_sample.size
 
 
-@pytest.mark.parametrize("form", [str, repr, lambda part: part._repr_html_()])
-def test_every_part(summary, runs, form):
+def test_every_part(made):
+    draws, kind = made.draws, made.draws.kind
     parts = [
-        *(runs, summary, summary.estimate, summary.ball, summary.items, summary.clusters),
-        *(summary.counts, summary.sizes_posterior, summary.diagnostics, summary.profiles),
-        *(summary.core, summary.path, summary.curve, summary.comparison),
-        *(pt.representatives(runs, n=2), pt.representatives(runs), pt.modes(runs)),
-        *(pt.p_value(runs, summary.labels), pt.compare_losses(runs)),
-        pt.conformal_set(runs),
+        *(draws, made, made.estimate, made.ball, made.items, made.clusters, made.counts),
+        *(made.core, made.path, made.curve),
     ]
+    if kind == "ensemble":
+        parts += [made.sizes_posterior, made.diagnostics, made.profiles, made.comparison]
+        parts += [pt.representatives(draws, n=2), pt.representatives(draws), pt.modes(draws)]
+        parts += [pt.p_value(draws, made.labels), pt.compare_losses(draws), pt.conformal_set(draws)]
     for part in parts:
-        if getattr(type(part), "__repr__", None) is Result.__repr__:
-            continue  # shows the names of its attributes, which are the same for both kinds
-        text = form(part).removeprefix(f"<{type(part).__name__}")
-        refuse(text if form in (str, repr) else re.sub(r"<[^>]+>", " ", text))
+        if type(part).__repr__ is Result.__repr__:
+            continue  # shows the names of its attributes, which are the same for all kinds
+        for text in (str(part), repr(part), re.sub(r"<[^>]+>", " ", part._repr_html_())):
+            refuse(text.removeprefix(f"<{type(part).__name__}"), kind)
+    for text in (made.sentence, made.details(), made.to_latex(), made.methods):
+        refuse(text, kind)
 
 
 def test_for_a_paper(summary, posterior):
-    refuse(summary.to_latex())
-    refuse(summary.methods)
     assert "60 runs" in summary.methods
     assert "Vehtari" not in summary.methods
     assert "posterior" in posterior.methods
@@ -120,38 +131,30 @@ def strings(tree):
         yield from strings(each)
 
 
-def test_the_report(summary, tmp_path):
-    pytest.importorskip("bokeh")
-    summary.to_html(tmp_path / "report.html")
+def test_the_report(made, tmp_path):
+    made.to_html(tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert '<meta name="generator" content="partita">' in text
     for shown in page_texts(text):
-        refuse(shown)
-    assert "pt.as_draws(runs, kind=&#34;ensemble&#34;)" in text
+        refuse(shown, made.draws.kind)
+    assert ("pt.as_draws(runs, kind=&#34;ensemble&#34;)" in text) == (made.draws.kind == "ensemble")
 
 
-def texts_of_figures(draws, summary):
-    """What every figure of these draws and their summary says."""
-    pytest.importorskip("matplotlib")
-    from figure_checks import texts_of
-
-    subjects = {"Summary": summary, "ClustersCurve": summary.curve, "PricePath": summary.path}
+def test_the_figures(made):
+    draws = made.draws
+    subjects = {"Summary": made, "ClustersCurve": made.curve, "PricePath": made.path}
     subjects |= {"Modes": pt.modes(draws), "Representatives": pt.representatives(draws)}
     subjects |= {"EstimatesByLoss": pt.compare_losses(draws)}
     for name in sorted({*pt.plots.__all__} - {"traces", "ranks"}):
         if (kind := SHOWN.get(name, "Summary")) in subjects:
             axes = np.ravel(getattr(pt.plots, name)(subjects[kind]))
-            yield from texts_of(axes[0].figure)
+            for text in texts_of(axes[0].figure):
+                refuse(text, draws.kind)
 
 
-def test_the_figures(summary, runs):
-    for text in texts_of_figures(runs, summary):
-        refuse(text)
-
-
-def test_what_makes_no_sense_is_refused_when_asked_for(summary, runs):
+def test_what_makes_no_sense_is_refused_when_asked_for(summary):
     with pytest.raises(NotSupportedError, match="kind='posterior'"):
-        pt.diagnose(runs)
+        pt.diagnose(RUNS)
     with pytest.raises(NotSupportedError, match="no order and no chains"):
         pt.plots.traces(summary)
     assert summary.diagnostics.names == ()
@@ -170,10 +173,10 @@ def test_what_makes_no_sense_is_refused_when_asked_for(summary, runs):
         "compare runs.npz --against truth.csv",
     ],
 )
-def test_the_command_line(command, runs, tmp_path, monkeypatch):
+def test_the_command_line(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     np.savetxt("runs.csv", LABELS, fmt="%d", delimiter=",")
-    pt.write_draws(runs, "runs.npz")
+    pt.write_draws(RUNS, "runs.npz")
     np.savetxt("truth.csv", LABELS[0], fmt="%d")
     done = CliRunner().invoke(cli, command.split())
     assert done.exit_code == 0, done.output
@@ -219,14 +222,6 @@ def test_the_sentence_gives_the_share_inside_the_ball():
 # ----------------------------------------------------------------------- draws that were reweighted
 
 
-DRAWS = pt.Draws(LABELS, chain=np.repeat([0, 1], 30), item_names=[f"item {i}" for i in range(12)])
-TILTED = DRAWS.reweighted("entropy", 30)
-
-OF_A_POSTERIOR = re.compile(
-    r"credible|posterior probab|\bprobabilit(y|ies)\b|the posterior does", re.I
-)
-
-
 def test_what_is_not_tilted():
     assert DRAWS.reweighted("entropy", 0.0).kind == "posterior"
     assert pt.Draws(LABELS, kind="ensemble").reweighted("entropy", 2.0).kind == "ensemble"
@@ -236,26 +231,10 @@ def test_what_is_not_tilted():
 
 
 def test_every_sentence_changes():
-    summary = pt.summarize(TILTED, path=True, progress=False)
+    summary = summarized(TILTED)
     assert summary.sentence.startswith("Draws with 9")
     assert "% of the tilted weight lie within" in summary.sentence
     head = f"tilted (not the posterior; effectively {TILTED.n_effective:.0f})"
     assert head in " ".join(str(summary).split())
-    parts = (summary, summary.estimate, summary.ball, summary.core, summary.items)
-    for part in (*parts, summary.clusters, summary.counts, summary.curve, summary.path):
-        for text in (str(part), part._repr_html_()):
-            refuse(re.sub(r"<[^>]+>", " ", text.removeprefix("<CredibleBall")), OF_A_POSTERIOR)
-    refuse(summary.details(), OF_A_POSTERIOR)
-    refuse(summary.to_latex(), OF_A_POSTERIOR)
-    refuse(summary.methods, OF_A_POSTERIOR)
     assert "no longer those of the posterior" in summary.methods
     assert "no longer" not in pt.summarize(DRAWS, progress=False).methods
-
-
-def test_the_report_and_the_figures(tmp_path):
-    pytest.importorskip("bokeh")
-    summary = pt.summarize(TILTED, data=data(), path=True, progress=False)
-    summary.to_html(tmp_path / "r.html")
-    page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    for text in (*page_texts(page), *texts_of_figures(TILTED, summary)):
-        refuse(text, OF_A_POSTERIOR)

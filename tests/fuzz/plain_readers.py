@@ -51,7 +51,7 @@ def _text(content: bytes, name: str) -> Content:
     rows = list(csv.reader(lines, delimiter="\t" if name.endswith("tsv") else ",", strict=True))
     if '"' not in lines[0]:
         rows[0] = [cell.strip() for cell in rows[0]]
-    if any(_is_number(cell) for cell in rows[0]):
+    if any(is_number(cell) for cell in rows[0]):
         return Content([[_whole(cell) for cell in row] for row in rows])
     return _table(dict(zip(rows[0], zip(*rows[1:], strict=True), strict=True)), len(rows[0]))
 
@@ -64,12 +64,12 @@ def _table(columns: dict[str, Any], width: int) -> Content:
     if names == [f".item{i + 1}" for i in range(len(columns))]:
         names = None
     labels = np.array([[_whole(cell) for cell in column] for column in columns.values()]).T
-    if chain is not None and all(_is_number(cell) for cell in chain):
+    if chain is not None and all(is_number(cell) for cell in chain):
         chain = [_whole(cell) for cell in chain]
     return Content(labels, weights and [float(cell) for cell in weights], chain, names)
 
 
-def _is_number(cell: Any) -> bool:
+def is_number(cell: Any) -> bool:
     try:
         return float(cell) == float(cell)
     except ValueError:

@@ -14,7 +14,7 @@ import numpy as np
 
 import partita as pt
 
-from .damaged import compared, draws_of
+from .damaged import draws_of
 from .harness import RIGHT, WRONG, Verdict, judged
 from .plain_readers import Content
 
@@ -206,7 +206,9 @@ def run(number: int, place: Path) -> Verdict:
         warnings.simplefilter("ignore")  # zarr's, of formats that are new
         write(given, path)
     try:
-        found = judged(lambda: compared(pt.read_draws(path), given))
+        found = judged(
+            lambda: Verdict(RIGHT if pt.read_draws(path) == draws_of(given) else WRONG, str(given))
+        )
     finally:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     # A whole file that is refused is as bad as one that is misread.
