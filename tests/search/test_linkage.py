@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy.cluster.hierarchy import linkage
 
 import partita as pt
 from loss_instances import every_loss
-from partita.kernels.dendrogram import link
 from partita.search import best_draw, settings
 from partita.search import linkage as method
 from reference import search_methods as reference
@@ -17,18 +15,19 @@ SEARCHES = {"average": method.search_average, "complete": method.search_complete
 both = pytest.mark.parametrize("name", SEARCHES)
 
 
-def all_cuts(merges: np.ndarray) -> np.ndarray:
-    return np.array([method._cut(merges, t) for t in range(len(merges) + 1)])
+def all_cuts(tree: method.Tree) -> np.ndarray:
+    return np.array([method.cut_into(tree, k) for k in range(tree.order.size, 0, -1)])
 
 
 @every_loss
 @both
-def test_losses_of_all_cuts(loss, name):
-    draws = random_draws(25, 40, seed=1)
+@pytest.mark.parametrize("n_items", [1, 2, 25])
+def test_losses_of_all_cuts(loss, name, n_items):
+    draws = random_draws(n_items, 40, seed=1)
     task = make_task(draws, loss)
-    merges = method._merges(task, name)
-    expected = pt.expected_loss(all_cuts(merges), draws, loss)
-    assert method._cut_losses(task, merges) == pytest.approx(expected, rel=0, abs=1e-12)
+    tree = method.link(task, name)
+    expected = pt.expected_loss(all_cuts(tree), draws, loss)
+    assert method._cut_losses(task, tree) == pytest.approx(expected, rel=0, abs=1e-12)
 
 
 @every_loss
@@ -62,16 +61,6 @@ def test_values_of_mcclust(name, loss, linkage_name, value):
     task = make_task(stored_draws(name), loss)
     best = SEARCHES[linkage_name](task)[0]
     assert task.evaluate(best.labels) == pytest.approx(value, rel=0, abs=1e-9)
-
-
-@both
-@pytest.mark.parametrize("n_items", [2, 3, 17, 40])
-@pytest.mark.parametrize("levels", [3, 20, 10**6])  # few levels: nearly all heights are tied
-def test_merges_at_equal_heights_are_those_of_scipy(name, n_items, levels):
-    apart = np.random.default_rng(levels).integers(0, levels + 1, (n_items, n_items)) / levels
-    apart = np.triu(apart, 1) + np.triu(apart, 1).T
-    tree = linkage(apart[np.triu_indices(n_items, 1)], name)
-    assert np.array_equal(link(apart, complete=name == "complete"), tree[:, :2])
 
 
 # --------------------------------------------------------------------- the best sampled partition

@@ -153,7 +153,8 @@ def _fill_sums(
 
 
 @kernel
-def _combine_rows(form: Form, joint: Floats, own: float, truth: Floats, out: Floats) -> None:
+def combine_rows(form: Form, joint: Floats, own: float, truth: Floats, out: Floats) -> None:
+    """Loss of each row from its three sums."""
     for r in range(out.size):
         out[r] = combine(form, joint[r], own, truth[r])
 
@@ -163,7 +164,7 @@ def distances(estimate: Int32s, rows: Int32s, k_rows: Ints, terms: Floats, form:
     joint, truth = sums_of_rows(estimate, rows, k_rows, terms)
     own = float(np.cumsum(terms[np.bincount(estimate)])[-1])  # in the order of the joint sums
     out = np.empty(len(rows))
-    _combine_rows(form, joint, own, truth, out)
+    combine_rows(form, joint, own, truth, out)
     return out
 
 

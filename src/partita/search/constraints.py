@@ -14,7 +14,6 @@ from partita._validate import integer
 from partita._wording import counted, roughly
 from partita.draws import Draws
 from partita.errors import InvalidInputError, NotSupportedError
-from partita.kernels.arrays import Ints
 from partita.labels import Labels, by_size, relabel
 from partita.lattice import PartialPartition
 from partita.losses.base import Loss
@@ -22,7 +21,7 @@ from partita.losses.evaluate import as_loss, expected_loss
 from partita.scan import map_blocks
 from partita.search import settings
 from partita.search.exact import MAX_TIES, ORIGIN, PartitionList, every_partition, minimisers
-from partita.search.linkage import average_linkage, cut_into
+from partita.search.linkage import Tree, cut_into, link
 from partita.search.local_search import Constraints, LocalSearch, Patience, repair
 from partita.search.multistart import (
     LocalMinimum,
@@ -164,10 +163,10 @@ class ConstrainedSearch:
         return self._exploration[1]
 
     @cached_property
-    def _merges(self) -> Ints | None:
-        """Average linkage on the draws that are explored."""
+    def _tree(self) -> Tree | None:
+        """Average linkage on the draws that are explored; None where items are too many."""
         task = self.task if self._sample is None else self.task.on(self._sample)
-        return average_linkage(task)
+        return link(task) if task.n_items <= settings.MATRIX_ITEMS else None
 
     @cached_property
     def _full_problem(self) -> Problem | None:
@@ -239,8 +238,8 @@ class ConstrainedSearch:
             (c.labels, c.origin) for c in distinct_candidates(starts)[: 2 * settings.ALTERNATIVES]
         ]
         wanted = rules.n_clusters or int(starts[0].labels.max()) + 1
-        if effort.links and self._merges is not None:
-            places.append((cut_into(self._merges, wanted), "average linkage"))
+        if effort.links and self._tree is not None:
+            places.append((cut_into(self._tree, wanted), "average linkage"))
         if task.draws is not None and effort.draws:
             size = min(effort.draws, task.draws.n_draws)
             some = task.rng.choice(task.draws.n_draws, size, replace=False).tolist()
