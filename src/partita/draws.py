@@ -271,6 +271,39 @@ class DrawsBase:
         own = counted(self.n_draws, words(self._kind).draw)
         return f"{own} of {counted(self.n_items, 'item')}"
 
+    def _span(self) -> str:
+        """The number of clusters or features: "2 to 3 clusters"."""
+        low, high = int(self.n_parts.min()), int(self.n_parts.max())
+        return span(low, high, self.part_name) + (" each" if low == high else "")
+
+    def _weighted(self) -> str:
+        """What weighted draws are called."""
+        return "weighted"
+
+    def __repr__(self) -> str:
+        parts = [self._counted(), self._span()]
+        if self._chain is not None:
+            parts.append(counted(self.n_chains, "chain"))
+        if self._weights is not None:
+            parts.append(self._weighted())
+        if self._item_names is not None:
+            parts.append("named items")
+        return f"<{type(self).__name__}: {', '.join(parts)}>"
+
+    def _lines(self) -> list[tuple[str, str]]:
+        """What a notebook shows of the points."""
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        lines = self._lines()
+        if self._chain is not None:
+            lines.append(("chains", f"{self.n_chains:,}"))
+        if self._weights is not None:
+            lines.append(("weights", f"{self._weights.min():.3g} to {self._weights.max():.3g}"))
+        if self._item_names is not None:
+            lines.append(("items", ", ".join(self._item_names[:6]) + " …" * (self.n_items > 6)))
+        return Page(self._counted(), lines).html()
+
     # ------------------------------------------------------------------ selection
 
     def _with(self, **changed: Any) -> Self:
@@ -611,20 +644,13 @@ class Draws(DrawsBase):
 
     __hash__ = None
 
-    def __repr__(self) -> str:
-        low, high = int(self._n_clusters.min()), int(self._n_clusters.max())
-        clusters = span(low, high, "cluster") + (" each" if low == high else "")
-        parts = [self._counted(), clusters]
-        if self._chain is not None:
-            parts.append(counted(self.n_chains, "chain"))
-        if self._weights is not None:
-            to = "" if self._reweighting is None else f"reweighted to {self._reweighting.prior}"
-            parts.append("tilted" if self._kind == "tilted" else to or "weighted")
-        if self._item_names is not None:
-            parts.append("named items")
-        return f"<Draws: {', '.join(parts)}>"
+    def _weighted(self) -> str:
+        if self._kind == "tilted":
+            return "tilted"
+        prior = None if self._reweighting is None else self._reweighting.prior
+        return "weighted" if prior is None else f"reweighted to {prior}"
 
-    def _repr_html_(self) -> str:
+    def _lines(self) -> list[tuple[str, str]]:
         low, high = int(self._n_clusters.min()), int(self._n_clusters.max())
         one = words(self._kind).draw
         lines = [
@@ -633,13 +659,7 @@ class Draws(DrawsBase):
         ]
         if self.n_draws > 1:
             lines.append((f"last {one}", self._shown(self.n_draws - 1)))
-        if self._chain is not None:
-            lines.append(("chains", f"{self.n_chains:,}"))
-        if self._weights is not None:
-            lines.append(("weights", f"{self._weights.min():.3g} to {self._weights.max():.3g}"))
-        if self._item_names is not None:
-            lines.append(("items", ", ".join(self._item_names[:6]) + " …" * (self.n_items > 6)))
-        return Page(self._counted(), lines).html()
+        return lines
 
     def _shown(self, row: int) -> str:
         return " ".join(map(str, self[row][:20].tolist())) + " …" * (self.n_items > 20)

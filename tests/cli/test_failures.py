@@ -2,7 +2,7 @@
 
 import pytest
 
-from partita.summary import summarize as make
+import partita as pt
 
 
 def test_an_error_is_one_paragraph(place, partita):
@@ -27,7 +27,7 @@ def test_a_fault_of_partita_asks_for_a_report(place, partita, monkeypatch):
     def fault(*_, **__):
         raise ZeroDivisionError("division\nby zero")
 
-    monkeypatch.setattr(make, "summarize", fault)
+    monkeypatch.setattr(pt, "summarize", fault)
     result = partita("summarize", "draws.csv", code=1)
     assert "unexpected ZeroDivisionError: division by zero" in result.stderr
     assert "--debug" in result.stderr

@@ -12,7 +12,6 @@ from cli.conftest import NAMES
 from partita.cli.fit import make_prior, with_settings
 from partita.io.data_table import as_table
 from partita.samplers.sample import named_kernel
-from partita.summary import summarize as make
 
 SHORT = ("--draws", 100, "--burn-in", 50, "--chains", 2)
 NO_PRIOR = dict.fromkeys(("concentration", "discount", "mean_components", "components", "weight"))
@@ -72,7 +71,7 @@ def test_draws_are_kept_when_the_summary_is_not_made(place, partita, monkeypatch
     def fails(*_, **__):
         raise error
 
-    monkeypatch.setattr(make, "summarize", fails)
+    monkeypatch.setattr(pt, "summarize", fails)
     partita("fit", "data.csv", "--columns", "x", *SHORT, "--out", "f", code=code)
     assert sorted(p.name for p in (place / "f").glob("[!.]*")) == ["draws.npz", "fit.npz"]
     assert pt.read_draws("f/draws.npz").n_draws == 200

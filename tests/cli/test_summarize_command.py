@@ -9,7 +9,6 @@ import pytest
 
 import partita as pt
 from cli.conftest import NAMES, TRUTH
-from partita.summary import summarize as make
 
 
 def rows_of(path):
@@ -101,14 +100,14 @@ def test_search_options_reach_the_search(place, partita):
 def test_after_ctrl_c_in_the_search_results_are_kept_and_the_code_says_so(
     place, partita, monkeypatch
 ):
-    real = make.summarize
+    real = pt.summarize
 
     def interrupted(draws, **options):
         with pytest.raises(KeyboardInterrupt):  # as the search does, which keeps the best so far
             signal.raise_signal(signal.SIGINT)
         return real(draws, **options)
 
-    monkeypatch.setattr(make, "summarize", interrupted)
+    monkeypatch.setattr(pt, "summarize", interrupted)
     before = signal.getsignal(signal.SIGINT)
     result = partita("summarize", "draws.csv", "--out", "results", code=130)
     assert "Estimate from 300 draws of 15 items: 3 clusters" in result.stdout

@@ -21,8 +21,8 @@ from partita.report.content import (
 def test_a_probability_of_ones_own_is_on_offer(summary):
     ball = summary.ball.at(0.42)
     shown = shown_partitions(dataclasses.replace(summary, ball=ball))
-    assert [level.prob for level in shown.levels] == sorted([*PROBS, 0.42])
-    assert shown.levels[shown.start].percent == "42%"
+    assert [level["prob"] for level in shown.levels] == sorted([*PROBS, 0.42])
+    assert shown.levels[shown.start]["percent"] == "42%"
 
 
 def test_partitions_are_distinct_and_colours_follow_clusters(summary):
@@ -38,11 +38,11 @@ def test_partitions_are_distinct_and_colours_follow_clusters(summary):
 
 def test_the_content_answers_in_words(summary):
     shown = shown_partitions(summary)
-    assert "3 clusters of sizes 10, 10, 10" in shown.choices[0].text
-    assert f"{summary.estimate.expected_loss:.3f}" in shown.choices[0].text
-    assert "proven optimal for these draws" in shown.choices[0].text
+    assert "3 clusters of sizes 10, 10, 10" in shown.choices["estimate"]["text"]
+    assert f"{summary.estimate.expected_loss:.3f}" in shown.choices["estimate"]["text"]
+    assert "proven optimal for these draws" in shown.choices["estimate"]["text"]
     level = shown.levels[shown.start]
-    assert level.ball.startswith(f"radius {summary.ball.radius:.3f} ± ")
+    assert level["ball"].startswith(f"radius {summary.ball.radius:.3f} ± ")
     call = call_text(summary)
     assert call.startswith("import partita as pt")
     again = {"pt": pt, "draws": summary.draws}

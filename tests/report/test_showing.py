@@ -14,10 +14,10 @@ from simulated import FIVE
 def test_the_partition_shown_follows_the_control(tab, summary, choice):
     shown = shown_partitions(summary)
     if choice == "binder":
-        number = next(c.partition for c in shown.choices if c.key == choice)
+        number = shown.choices[choice]["partition"]
         labels = summary.binder_estimate.labels
     else:
-        number = shown.levels[shown.start].bounds[choice].partition
+        number = shown.levels[shown.start]["bounds"][choice]["partition"]
         labels = summary.ball.bounds[choice].labels[0]
     menu = "document.getElementById('choice')"
     tab.run(f"{menu}.value = '{choice}'; {menu}.dispatchEvent(new Event('change'))")
@@ -49,7 +49,7 @@ def test_bounds_colours_and_text_follow_the_probability(tab, summary):
         assert tab.run(f"{MODEL}('radius_line').location") == ball.radius
         assert tab.run(f"{MODEL}('radius_box').right") == ball.radius
         labels = ball.lower.labels[0]
-        colours = shown.colours[shown.levels[step].bounds["lower"].partition][labels]
+        colours = shown.colours[shown.levels[step]["bounds"]["lower"]["partition"]][labels]
         assert shown_colours(tab) == [colour(index) for index in colours.tolist()]
         said = (
             f"Lower vertical bound ({100 * prob:g}%): {ball.lower.n_clusters[0]} clusters of sizes "

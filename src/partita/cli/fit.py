@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from contextlib import AbstractContextManager
 from dataclasses import fields, replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+import partita as pt
 from partita._wording import counted
 from partita.cli import options, outputs
 from partita.cli.options import Work, say
@@ -22,10 +22,7 @@ from partita.errors import MissingDependencyError
 if TYPE_CHECKING:
     from partita.io.data_table import Table
     from partita.labels import Labels
-    from partita.samplers.base import Kernel
     from partita.samplers.compare import ModelComparison
-    from partita.samplers.fit import Fit
-    from partita.samplers.priors import F, Gamma, PartitionPrior
 
 KERNELS = (
     "auto",
@@ -57,8 +54,6 @@ _ROW_VISITS, _FEWEST_ITERATIONS = 60_000_000, 60
 """Rows times iterations of a chain, at most, unless told otherwise, and its fewest iterations.
 Chains of many rows start from a chain on a sample, so that few iterations of all rows do."""
 DATA_SEED = 1
-_LIBRARIES = {"figures": "matplotlib", "the report": "bokeh"}
-"""What each kind of picture needs."""
 
 
 @click.command(
@@ -184,8 +179,8 @@ def fit(
     dry_run: bool,
     results: Results,
     work: AbstractContextManager[Work],
-    seed: int,
-    jobs: int | None,
+    rng: int,
+    n_jobs: int | None,
     **choices: Any,
 ) -> None:
     """Fit a Bayesian mixture model to DATA by Gibbs sampling, and summarise its clusterings.
@@ -209,7 +204,7 @@ def fit(
         inputs=(source, resume),
     )
     chosen_prior = make_prior(prior, {name: choices.pop(name) for name in PRIOR_OPTIONS})
-    run = {name: choices.pop(name) for name in _RUN_OPTIONS}
+    run = {name: choices.pop(name) for name in _RUN_OPTIONS} | {"rng": rng, "n_jobs": n_jobs}
     from partita.io.write import check_names
 
     with work as at:
@@ -217,16 +212,15 @@ def fit(
         check_names(interpreted.item_names or ())  # not when the draws are written
         models = None
         if compared and not dry_run:
-            models = _compare(compared, interpreted.table, chosen_prior, seed, jobs)
+            models = _compare(compared, interpreted.table, chosen_prior, rng, n_jobs)
             kernel = models.best
-        run["kernel"] = _kernel(kernel, settings, interpreted, chosen_prior, jobs)
+        run["kernel"] = _kernel(kernel, settings, interpreted, chosen_prior, n_jobs)
         if dry_run:  # otherwise the sampler tells them
             for note in interpreted.table.notes:
                 say(note)
             return
         run |= _reduce_iterations(interpreted.table.n_rows)
-        run |= {"checkpoint": checkpoint or resume, "resume": resume, "n_jobs": jobs, "rng": seed}
-        run["engine"] = at.client
+        run |= {"checkpoint": checkpoint or resume, "resume": resume, "engine": at.client}
         made = sample_named(interpreted.table, interpreted.item_names, prior=chosen_prior, **run)
         with results.directory() as directory:  # before anything else can fail
             outputs.write_fit(made, directory)
@@ -237,9 +231,9 @@ def fit(
             say(f"{out} has the draws made so far; summarising them. Ctrl-C again stops this.")
         try:
             sensitivity = choices["sensitivity"] = choices["sensitivity"] or None
-            summary = make_summary(made, None, choices, seed=seed, jobs=jobs)
+            summary = make_summary(made, rng=rng, n_jobs=n_jobs, **choices)
             with results.directory() as directory:
-                results.write(summary, directory, made, jobs)
+                results.write(summary, directory, made, n_jobs)
                 if sensitivity and (priors := summary.sensitivity) is not None:
                     table = {"prior": priors.priors, **priors.to_columns()}
                     outputs.write_columns(directory / "sensitivity.csv", table)
@@ -284,7 +278,7 @@ def _compared_names(compare: str | None, kernel: str, settings: tuple[str, ...])
 
 
 def _compare(
-    names: tuple[str, ...], table: Table, prior: PartitionPrior, seed: int, jobs: int | None
+    names: tuple[str, ...], table: Table, prior: pt.PartitionPrior, rng: int, n_jobs: int | None
 ) -> ModelComparison:
     """The kernels by their log predictive density of held-out rows; shows the table."""
     from partita.samplers.compare import cross_validate
@@ -299,7 +293,7 @@ def _compare(
             "cannot be compared."
         )
     models = {name: (kernel, prior, kernel.encode(table)) for name, kernel in kernels.items()}
-    found = cross_validate(models, rng=seed, n_jobs=jobs)
+    found = cross_validate(models, rng=rng, n_jobs=n_jobs)
     click.echo(str(found), err=True)
     return found
 
@@ -308,14 +302,14 @@ def _kernel(
     name: str,
     settings: tuple[str, ...],
     interpreted: InterpretedTable,
-    prior: PartitionPrior,
-    jobs: int | None,
-) -> Kernel:
+    prior: pt.PartitionPrior,
+    n_jobs: int | None,
+) -> pt.Kernel:
     """The kernel for the columns; shows what was understood of them."""
     from partita.samplers.sample import named_kernel
 
     table = interpreted.table
-    kernel, note = named_kernel(name, table, prior, jobs)
+    kernel, note = named_kernel(name, table, prior, n_jobs)
     kernel = with_settings(kernel, name, settings).bind(table)
     click.echo(interpreted.show(kernel), err=True)
     if "held-out" in note:
@@ -326,21 +320,16 @@ def _kernel(
     return kernel
 
 
-def sample_named(table: Any, item_names: tuple[str, ...] | None, **run: Any) -> Fit:
+def sample_named(table: Any, item_names: tuple[str, ...] | None, **run: Any) -> pt.Fit:
     """A fit whose draws carry the names; says what was chosen for the user."""
-    from partita.draws import as_draws
-    from partita.samplers.sample import sample
-
-    fit = sample(table, **run)
+    fit = pt.sample(table, **run)
     if not sys.stderr.isatty():  # on a terminal the sampler has said so itself
         for note in fit.notes:
             say(note)
-    if item_names is None:
-        return fit
-    return replace(fit, draws=as_draws(fit.draws, item_names=item_names))
+    return replace(fit, draws=pt.as_draws(fit.draws, item_names=item_names))
 
 
-def with_settings(kernel: Kernel, name: str, settings: tuple[str, ...]) -> Kernel:
+def with_settings(kernel: pt.Kernel, name: str, settings: tuple[str, ...]) -> pt.Kernel:
     """The kernel with the hyperparameters that are set."""
     if not settings:
         return kernel
@@ -366,11 +355,8 @@ def with_settings(kernel: Kernel, name: str, settings: tuple[str, ...]) -> Kerne
     return replace(kernel, **chosen)  # type: ignore[type-var]
 
 
-def make_prior(name: str, chosen: dict[str, Any]) -> PartitionPrior:
+def make_prior(name: str, chosen: dict[str, Any]) -> pt.PartitionPrior:
     """The prior of that name; an option of another prior is wrong usage."""
-    from partita.samplers.finite_mixture import FiniteMixture
-    from partita.samplers.priors import DirichletProcess, PitmanYor
-
     for option, priors in PRIOR_OPTIONS.items():
         if chosen[option] not in (None, False) and name not in priors:
             shown = option.replace("_", "-")
@@ -378,14 +364,14 @@ def make_prior(name: str, chosen: dict[str, Any]) -> PartitionPrior:
     if name == "mfm":
         weight, dynamic = _number_or_law("weight", chosen["weight"] or "1"), chosen["dynamic"]
         if chosen["components"] is not None:
-            return FiniteMixture.exactly(chosen["components"], weight=weight, dynamic=dynamic)
+            return pt.FiniteMixture.exactly(chosen["components"], weight=weight, dynamic=dynamic)
         mean = chosen["mean_components"] or 5.0
-        return FiniteMixture(weight, mean_components=mean, dynamic=dynamic)
+        return pt.FiniteMixture(weight, mean_components=mean, dynamic=dynamic)
     concentration: Any = _number_or_law("concentration", chosen["concentration"] or "1,1")
     if name == "dp":
-        return DirichletProcess(concentration)
+        return pt.DirichletProcess(concentration)
     discount = chosen["discount"]
-    return PitmanYor(concentration, 0.25 if discount is None else discount)
+    return pt.PitmanYor(concentration, 0.25 if discount is None else discount)
 
 
 _LAWS = {
@@ -395,15 +381,13 @@ _LAWS = {
 """What options of priors may be."""
 
 
-def _number_or_law(option: str, text: str) -> float | Gamma | F:
-    from partita.samplers.priors import F, Gamma
-
+def _number_or_law(option: str, text: str) -> float | pt.Gamma | pt.F:
     if option == "weight" and text.strip().lower() == "f":
-        return F(6, 3)
+        return pt.F(6, 3)
     numbers = _numbers_in(text)
     if len(numbers) not in (1, 2):
         raise click.UsageError(f"--{option} {text}: expected {_LAWS[option]}.")
-    return numbers[0] if len(numbers) == 1 else Gamma(*numbers)
+    return numbers[0] if len(numbers) == 1 else pt.Gamma(*numbers)
 
 
 def _numbers_in(text: str) -> tuple[float, ...]:
@@ -427,7 +411,7 @@ Examples:
 @options.seed("chains and the search")
 @options.jobs
 @options.debug
-def demo(name: str, out: str, force: bool, seed: int, jobs: int | None) -> None:
+def demo(name: str, out: str, force: bool, rng: int, n_jobs: int | None) -> None:
     """Sampling, estimate, credible ball, figures and report on data of the paper.
 
     galaxies are the velocities of 82 galaxies; example1 and example2 are 200 points from four
@@ -438,15 +422,11 @@ def demo(name: str, out: str, force: bool, seed: int, jobs: int | None) -> None:
     results.check("data.csv", "report.html", *outputs.FIT_FILES, *outputs.SUMMARY_FILES, *figures)
     title, table, truth = _example(name)
     say(f"{title}: sampling {CHAINS} chains of {DRAWS:,} draws …")
-    run = {"draws": DRAWS, "burn_in": BURN_IN, "chains": CHAINS, "rng": seed, "n_jobs": jobs}
+    run = {"draws": DRAWS, "burn_in": BURN_IN, "chains": CHAINS, "rng": rng, "n_jobs": n_jobs}
     made = sample_named(table, None, kernel="empirical", **run)  # the paper's model
     say("searching for the estimate, proving how good it is, measuring the credible ball …")
-    from partita.losses.evaluate import distance
-    from partita.summary.summarize import summarize
-
-    summary = summarize(made, rng=seed, n_jobs=jobs)
-    if drawn := [what for what, library in _LIBRARIES.items() if find_spec(library) is not None]:
-        say(f"drawing {' and '.join(drawn)} …")
+    summary = pt.summarize(made, rng=rng, n_jobs=n_jobs)
+    say("writing tables, figures and the report …")
     with results.directory() as directory:
         values = [column.tolist() for column in table.columns]
         outputs.write_columns(directory / "data.csv", dict(zip(table.names, values, strict=True)))
@@ -454,7 +434,7 @@ def demo(name: str, out: str, force: bool, seed: int, jobs: int | None) -> None:
         results.write(summary, directory)
         outputs.write_report(summary, directory / "report.html")
         try:
-            outputs.write_figures(summary, made, directory, "pdf", n_jobs=jobs)
+            outputs.write_figures(summary, made, directory, "pdf", n_jobs=n_jobs)
         except MissingDependencyError as error:
             say(f"no figures: {error}")
     outputs.show_summary(summary)
@@ -462,7 +442,7 @@ def demo(name: str, out: str, force: bool, seed: int, jobs: int | None) -> None:
         ball = summary.ball
         outputs.show(
             f"Truth: {counted(int(truth.max()) + 1, 'cluster')}, "
-            f"{distance(truth, ball.center):.3g} bits from the estimate, "
+            f"{pt.distance(truth, ball.center):.3g} bits from the estimate, "
             f"{'inside' if ball.contains(truth) else 'outside'} the ball\n"
             f"  (which contains it from probability {ball.credible_level(truth):.3g} on)"
         )
@@ -480,12 +460,11 @@ def demo(name: str, out: str, force: bool, seed: int, jobs: int | None) -> None:
 
 def _example(name: str) -> tuple[str, Table, Labels | None]:
     """A title, the data, and the truth where it is known."""
-    from partita.datasets import four_normals, galaxies
     from partita.io.data_table import Table
 
     if name == "galaxies":
         title = "Velocities of 82 galaxies in 1,000 km/s"
-        return title, Table(("velocity",), (galaxies(),)), None
-    simulated = four_normals(example=int(name[-1]), rng=DATA_SEED)
+        return title, Table(("velocity",), (pt.datasets.galaxies(),)), None
+    simulated = pt.datasets.four_normals(example=int(name[-1]), rng=DATA_SEED)
     table = Table(("x1", "x2"), tuple(column.copy() for column in simulated.data.T))
     return "200 points from four normals", table, simulated.labels

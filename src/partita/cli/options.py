@@ -165,15 +165,23 @@ debug = click.option(
 )
 force = flag("--force", "Replace files that exist; other files are never touched.")
 as_json = flag("--json", "Print JSON instead of text.", "as_json")
-jobs = text("--jobs", "N", "Threads. Default: every core. Results do not depend on it.", type=int)
+jobs = text(
+    "--jobs", "N", "Threads. Default: every core. Results do not depend on it.", "n_jobs", type=int
+)
 one_based = flag("--one-based", "Count clusters, and items without names, from 1, as R does.")
 weights = text("--weights", "FILE", "Weights of the draws, one per row.")
 
 
 def bound(help: str, *more: str) -> Callable[[F], F]:
-    """Option ``--bound``: effort of a proof."""
+    """Option ``--bound``: effort of a proof, None for "none"."""
     choices = (*more, "fast", "tight", "none")
-    return click.option("--bound", type=click.Choice(choices), default=choices[0], help=help)
+    return click.option(
+        "--bound",
+        type=click.Choice(choices),
+        default=choices[0],
+        callback=lambda _, __, value: None if value == "none" else value,
+        help=help,
+    )
 
 
 def time_limit(help: str) -> Callable[[F], F]:
@@ -201,7 +209,6 @@ def reading(function: F) -> F:
         function,
         click.option(
             "--format",
-            "file_format",
             type=FORMAT,
             help="Format of the draws. Default: by the file's suffix; csv for standard input.",
         ),
@@ -258,7 +265,7 @@ def summary(function: F) -> F:
 
 def seed(what: str) -> Callable[[F], F]:
     """The seed of whatever is random."""
-    return integer_option("--seed", f"Seed of the {what}.", least=0, default=0)
+    return integer_option("--seed", f"Seed of the {what}.", name="rng", least=0, default=0)
 
 
 def apply_options(function: F, *options: Callable[[F], F]) -> F:
@@ -476,13 +483,11 @@ def cli() -> None:
     """
 
 
-_OPTIONS = {"n_jobs": "jobs", "rng": "seed", "format": "file_format", "overwrite": "force"}
-"""Arguments of the library whose option has another name."""
-
-
 def _option_of(argument: str | None, command: click.Command | None) -> click.Option | None:
+    """The option of an argument of the library, which has its name."""
+    wanted = "force" if argument == "overwrite" else argument
     for option in command.params if command else ():
-        if option.name == _OPTIONS.get(argument or "", argument):
+        if option.name == wanted:
             return option if isinstance(option, click.Option) else None
     return None
 

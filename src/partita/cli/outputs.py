@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+import partita as pt
 from partita._files import (
     FileAccessError,
     FileMissingError,
@@ -33,15 +34,13 @@ from partita._imports import require
 from partita._wording import printable
 from partita.cli import options
 from partita.cli.options import F, say
-from partita.errors import MissingDependencyError
+from partita.errors import InvalidInputError, MissingDependencyError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from partita.draws import Draws
-    from partita.samplers.fit import Fit
     from partita.summary.features import FeatureSummary
-    from partita.summary.result import AnySummary, Summary
+    from partita.summary.result import AnySummary
 
 _STYLES: dict[str, dict[str, Any]] = {
     "warning": {"fg": "yellow"},
@@ -80,6 +79,11 @@ def show_either(text: str, document: dict[str, Any], *, as_json: bool) -> None:
     from partita._result import json_text, plain
 
     click.echo(json_text(plain(document)))
+
+
+def fields_of(found: Any, *names: str) -> dict[str, Any]:
+    """Some attributes of a result, for a document."""
+    return {name: getattr(found, name) for name in names}
 
 
 def wrapped(columns: int, *lines: str) -> str:
@@ -158,12 +162,16 @@ class Results:
         return fill_directory(str(self.out), force=self.force)
 
     def write(
-        self, summary: AnySummary, directory: Path, fit: Fit | None = None, jobs: int | None = None
+        self,
+        summary: AnySummary,
+        directory: Path,
+        fit: pt.Fit | None = None,
+        n_jobs: int | None = None,
     ) -> None:
         """The tables of a summary and its figures into the directory."""
         write_summary(summary, directory, self.similarity, one_based=self.one_based)
         if self.figures is not None:
-            write_figures(summary, fit, directory, self.figures, n_jobs=jobs)
+            write_figures(summary, fit, directory, self.figures, n_jobs=n_jobs)
 
     def show(self, summary: AnySummary) -> None:
         """The summary on standard output, as JSON or fitted to the terminal."""
@@ -206,6 +214,7 @@ def check_directory(
     out: str | None, names: Iterable[str], *, force: bool, inputs: Iterable[str | None] = ()
 ) -> None:
     """Refuse early what could not be written at the end: files that exist, or that are read."""
+    _refuse_two_readers_of_stdin(inputs)
     if out is None:
         return
     if Path(out).is_dir():
@@ -226,12 +235,20 @@ def check_file(
     directory: bool = False,
 ) -> None:
     """Refuse early a file, or a directory of a format, that could not be written."""
+    _refuse_two_readers_of_stdin(inputs)
     if path is None or path == "-":
         return
     _check_parent(Path(path))
     if Path(path).is_dir() and not directory:
         raise FileAccessError(f"{path} is a directory; expected the name of a file.")
     _check_place(Path(path), force=force, inputs=inputs)
+
+
+def _refuse_two_readers_of_stdin(inputs: Iterable[str | None]) -> None:
+    if sum(path == "-" for path in inputs) > 1:
+        raise InvalidInputError(
+            "standard input (-) was given twice; it can stand for one file. Name the other."
+        )
 
 
 def _check_place(place: Path, *, force: bool, inputs: Iterable[str | None]) -> None:
@@ -377,15 +394,13 @@ def _write_memberships(
     write_table(directory / "bounds.csv", ("bound", "allocation", "item", "feature"), bounds)
 
 
-def write_fit(fit: Fit, directory: Path) -> None:
+def write_fit(fit: pt.Fit, directory: Path) -> None:
     """draws.npz and fit.npz."""
-    from partita.io.write import write_draws
-
-    write_draws(fit.draws, directory / "draws.npz")
+    pt.write_draws(fit.draws, directory / "draws.npz")
     fit.save(directory / "fit.npz")
 
 
-def item_names(draws: Draws, one_based: bool = False) -> Sequence[str | int]:
+def item_names(draws: pt.Draws, one_based: bool = False) -> Sequence[str | int]:
     """Names of the items, or their positions."""
     from partita.labels import items_from_one
 
@@ -401,7 +416,7 @@ def numbered(labels: NDArray[Any], one_based: bool) -> list[Any]:
 
 
 def _write_bounds(
-    summary: Summary, names: Sequence[str | int], path: Path, one_based: bool
+    summary: pt.Summary, names: Sequence[str | int], path: Path, one_based: bool
 ) -> None:
     """One column per partition; those that tie are numbered from the second on."""
     columns = {"item": names, "estimate": numbered(summary.labels, one_based)}
@@ -412,7 +427,9 @@ def _write_bounds(
     write_columns(path, columns)
 
 
-def _write_items(summary: Summary, names: Sequence[str | int], path: Path, one_based: bool) -> None:
+def _write_items(
+    summary: pt.Summary, names: Sequence[str | int], path: Path, one_based: bool
+) -> None:
     items = summary.items
     fields = ("labels", "probability", "other", "contribution", "share")
     placement = [f"placement.{k + one_based}" for k in range(items.placement.shape[1] - 1)]
@@ -433,21 +450,18 @@ def _write_items(summary: Summary, names: Sequence[str | int], path: Path, one_b
     _write_rows(path, rows())  # in which only names are text
 
 
-def _write_clusters(summary: Summary, path: Path, one_based: bool) -> None:
+def _write_clusters(summary: pt.Summary, path: Path, one_based: bool) -> None:
     table = summary.clusters
-    fields = ("size", "within", "nearest", "nearest_similarity", "unchanged", "similar")
     columns: dict[str, Iterable[Any]] = {"cluster": range(one_based, len(table) + one_based)}
-    for field in fields:
+    for field in ("size", "within", "nearest", "nearest_similarity", "unchanged", "similar"):
         columns[field] = numbered(getattr(table, field), one_based and field == "nearest")
     write_columns(path, columns)
 
 
-def _write_similarity(draws: Draws, names: Sequence[str | int], path: Path) -> None:
+def _write_similarity(draws: pt.Draws, names: Sequence[str | int], path: Path) -> None:
     import numpy as np
 
-    from partita.similarity_matrix import similarity
-
-    matrix = similarity(draws)
+    matrix = pt.similarity(draws)
     if path.suffix == ".npy":
         np.save(path, matrix)
         return
@@ -455,7 +469,7 @@ def _write_similarity(draws: Draws, names: Sequence[str | int], path: Path) -> N
     write_table(path, ("item", *map(str, names)), rows)
 
 
-def write_report(summary: Summary, path: Path) -> None:
+def write_report(summary: pt.Summary, path: Path) -> None:
     """The report where it can be made; else say what it needs."""
     try:
         summary.to_html(path)
@@ -464,44 +478,36 @@ def write_report(summary: Summary, path: Path) -> None:
 
 
 def write_figures(
-    summary: Any, fit: Fit | None, directory: Path, suffix: str, *, n_jobs: int | None = None
+    summary: Any, fit: pt.Fit | None, directory: Path, suffix: str, *, n_jobs: int | None = None
 ) -> None:
     """``figures/`` with every figure that a summary has, and of a fit its traces and densities."""
-    from partita import plots
     from partita.plots._style import close_figure
 
-    figures: dict[str, Callable[[], Any]] = {
-        "distances": partial(plots.distances, summary),
-        f"{summary.draws.kind}_map": partial(plots.posterior_map, summary, n_jobs=n_jobs),
-    }
-    if hasattr(summary, "__allocation__"):
-        figures |= {
-            "memberships": partial(plots.memberships, summary),
-            "ball": partial(plots.feature_ball, summary),
-            "n_features": partial(plots.n_features, summary),
-        }
-    else:
-        figures |= _cluster_figures(summary, fit, n_jobs)
     place = directory / "figures"
     place.mkdir()
-    for name, draw in figures.items():
+    for name, draw in _figures(summary, fit, n_jobs).items():
         axes = draw()
         first = axes if hasattr(axes, "figure") else axes.flat[0]
         first.figure.savefig(place / f"{name}.{suffix}", dpi=200)
         close_figure(first.figure)
 
 
-def _cluster_figures(
-    summary: Any, fit: Fit | None, n_jobs: int | None
-) -> dict[str, Callable[[], Any]]:
-    from partita import plots
-
+def _figures(summary: Any, fit: pt.Fit | None, n_jobs: int | None) -> dict[str, Callable[[], Any]]:
+    """How each figure that a summary has is drawn, by its name."""
+    plots = pt.plots
     figures: dict[str, Callable[[], Any]] = {
-        "similarity": partial(plots.similarity, summary, n_jobs=n_jobs),
-        "ball": partial(plots.ball, summary, fit=fit, n_jobs=n_jobs),
-        "n_clusters": partial(plots.n_clusters, summary),
-        "items": partial(plots.items, summary),
+        "distances": partial(plots.distances, summary),
+        f"{summary.draws.kind}_map": partial(plots.posterior_map, summary, n_jobs=n_jobs),
     }
+    if hasattr(summary, "__allocation__"):
+        figures["memberships"] = partial(plots.memberships, summary)
+        figures["ball"] = partial(plots.feature_ball, summary)
+        figures["n_features"] = partial(plots.n_features, summary)
+        return figures
+    figures["similarity"] = partial(plots.similarity, summary, n_jobs=n_jobs)
+    figures["ball"] = partial(plots.ball, summary, fit=fit, n_jobs=n_jobs)
+    figures["n_clusters"] = partial(plots.n_clusters, summary)
+    figures["items"] = partial(plots.items, summary)
     if summary.draws.kind != "ensemble":
         source = summary if fit is None else fit
         figures["traces"] = partial(plots.traces, source, estimate=summary.estimate, n_jobs=n_jobs)

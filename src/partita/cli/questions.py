@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import partita as pt
 from partita._warmup import PARTS
 from partita._wording import counted, of_sizes, words
-from partita.cli import options, outputs
+from partita.cli import options, outputs, reading
 from partita.cli.options import say
 from partita.losses import LOSSES
 
 if TYPE_CHECKING:
-    from partita.draws import Draws
     from partita.labels import Labels
 
 
@@ -41,13 +41,17 @@ class Answer:
     rows: Iterable[Sequence[Any]]
 
 
+_SHARED = ("bound", "time_limit", "rng", "n_jobs", "one_based")
+"""Options of every question, beside those of reading its draws."""
+
+
 def question(
     *, bound: str, stopped: str, out: str
 ) -> Callable[[Callable[..., Answer]], Callable[..., None]]:
     """Make a function of draws a command: it gets the shared options, and its answer is shown.
 
-    The function takes the draws and, by name, ``bound`` (None for "none"),
-    ``time_limit``, ``rng``, ``n_jobs``, ``one_based`` (for the table) and the options of its own.
+    The function takes the draws and, by name, ``bound`` (None for "none"), ``time_limit``,
+    ``rng``, ``n_jobs``, ``one_based`` (for the table) and the options of its own.
 
     Parameters
     ----------
@@ -65,31 +69,16 @@ def question(
         @wraps(function)
         def command(
             sources: tuple[str, ...],
-            bound: str,
-            time_limit: float | None,
             weights: str | None,
             out: str | None,
             as_json: bool,
             force: bool,
-            one_based: bool,
-            seed: int,
-            jobs: int | None,
             **choices: Any,
         ) -> None:
-            from partita.cli.reading import read_draws_of, refuse_two_readers_of_stdin
-
             outputs.check_file(out, force=force, inputs=(*sources, weights))
-            refuse_two_readers_of_stdin(*sources, weights)
-            wishes = {str(option.name): choices.pop(str(option.name)) for option in own}
-            answer = function(
-                read_draws_of(sources, weights=weights, **choices),
-                bound=None if bound == "none" else bound,
-                time_limit=time_limit,
-                rng=seed,
-                n_jobs=jobs,
-                one_based=one_based,
-                **wishes,
-            )
+            wanted = (*_SHARED, *(str(option.name) for option in own))
+            wishes = {name: choices.pop(name) for name in wanted}
+            answer = function(reading.read_draws_of(sources, weights=weights, **choices), **wishes)
             if out is not None:
                 outputs.write_table_to(out, answer.header, answer.rows, force=force)
             outputs.show_either(answer.text, answer.plain, as_json=as_json)
@@ -143,31 +132,19 @@ Examples:
 @options.integer_option(
     "--starts", "Number of items to grow cores from. Default: all.", name="n_starts"
 )
-def core(draws: Draws, one_based: bool, **wishes: Any) -> Answer:
+def core(draws: pt.Draws, one_based: bool, **wishes: Any) -> Answer:
     """A large set of items that are grouped in one way with probability P, all at once.
 
     The set is found on one part of the draws; its probability is measured on the other, and is at
     least P with 95% confidence. DRAWS is as in partita summarize.
     """
-    from partita._result import fields_of
-    from partita.credible.core import credible_core
-
-    found = credible_core(draws, **wishes)
-    columns = (
-        outputs.item_names(draws, one_based),
-        outputs.numbered(found.labels, one_based),
-        found.probability_with_item.tolist(),
-    )
+    found = pt.credible_core(draws, **wishes)
+    names, labels = outputs.item_names(draws, one_based), outputs.numbered(found.labels, one_based)
     return Answer(
         text=found.screen(one_based=one_based),
-        plain={
-            "prob": found.prob,
-            "size": found.size,
-            "n_items": draws.n_items,
-            **fields_of(found, *_CORE_FIELDS),
-        },
+        plain=outputs.fields_of(found, "prob", "size", *_CORE_FIELDS) | {"n_items": draws.n_items},
         header=("item", "core", "probability_with_item"),
-        rows=zip(*columns, strict=True),
+        rows=zip(names, labels, found.probability_with_item.tolist(), strict=True),
     )
 
 
@@ -192,21 +169,18 @@ Examples:
 @options.loss("A loss with a price; entropy(1.5) too.", ("vi", "binder"))
 @options.text("--low", "A", "Lowest price.", type=click.FloatRange(0, 2), default=0.0)
 @options.text("--high", "A", "Highest price.", type=click.FloatRange(0, 2), default=2.0)
-def path(draws: Draws, one_based: bool, **wishes: Any) -> Answer:
+def path(draws: pt.Draws, one_based: bool, **wishes: Any) -> Answer:
     """How many clusters, and would another weighting of the errors give another number?
 
     The price a says how much splitting a true cluster costs against merging two; the usual loss
     has a = 1. An estimate that is optimal over a wide range of prices is robust to the price. DRAWS
     is as in partita summarize.
     """
-    from partita._result import fields_of
-    from partita.search.price_path import price_path
-
-    found = price_path(draws, **wishes)
+    found = pt.price_path(draws, **wishes)
     names = map(str, outputs.item_names(draws, one_based))
     return Answer(
         text=str(found),
-        plain={"loss": repr(found.loss), **fields_of(found, *_PATH_FIELDS)},
+        plain={"loss": repr(found.loss), **outputs.fields_of(found, *_PATH_FIELDS)},
         header=("low", "high", "n_clusters", "is_proven", *names),
         rows=[
             (c.low, c.high, c.n_clusters, c.is_proven, *outputs.numbered(c.labels, one_based))
@@ -239,28 +213,24 @@ Examples:
 @options.loss("Distance between clusterings; entropy(1.5) too.", METRICS)
 @options.flag("--modes", "Also report the number of modes.", "with_modes")
 def representatives(
-    draws: Draws, with_modes: bool, loss: str, one_based: bool, **wishes: Any
+    draws: pt.Draws, with_modes: bool, loss: str, one_based: bool, **wishes: Any
 ) -> Answer:
     """One answer or several? A few clusterings that together lie near to all draws.
 
     Each comes with the mass of the draws that are nearest to it, what differs, and, where there
     are several chains, which of them it holds. DRAWS is as in partita summarize.
     """
-    from partita._result import fields_of
-    from partita.representative.modes import modes
-    from partita.representative.representatives import representatives
-
-    found = representatives(draws, loss=loss, **wishes)
+    found = pt.representatives(draws, loss=loss, **wishes)
     text = str(found)
-    plain = fields_of(found, *_REPRESENTATIVE_FIELDS) | {
+    plain = outputs.fields_of(found, *_REPRESENTATIVE_FIELDS) | {
         "chains": dict(zip(found.chain_names, found.chains, strict=True)),
         "differences": [found.explain(r).in_words() for r in range(1, found.n)],
         "limits": found.limits,
     }
     if with_modes:
-        peaks = modes(draws, loss=loss, n_jobs=wishes["n_jobs"])
+        peaks = pt.modes(draws, loss=loss, n_jobs=wishes["n_jobs"])
         text = f"{text}\n\n{peaks}"
-        plain["modes"] = fields_of(peaks, "labels", "weights")
+        plain["modes"] = outputs.fields_of(peaks, "labels", "weights")
     return Answer(
         text=text,
         plain=plain,
@@ -330,36 +300,25 @@ def compare(
     one more draw, and which credible ball contains it. How the draws are read, --weights to
     --thin, is as in partita summarize.
     """
-    from partita.cli.reading import (
-        Partition,
-        align_by_name,
-        read_draws_of,
-        read_partition,
-        refuse_two_readers_of_stdin,
-    )
-    from partita.labels import as_labels
-
     if against is not None:
         if b is not None or out is not None:
             raise click.UsageError("--against takes draws as A, and neither B nor --out.")
-        refuse_two_readers_of_stdin(a, against, weights)
-        draws = read_draws_of((a,), weights=weights, **choices)
-        hypothesis = read_partition(against)
-        order = Partition(a, as_labels(draws[0]), draws.item_names)
-        found = _test_hypothesis(draws, align_by_name(order, hypothesis)[1], losses)
-        document = {"draws": a, "against": against, **found}
+        outputs.check_file(out, force=force, inputs=(a, against, weights))
+        draws = reading.read_draws_of((a,), weights=weights, **choices)
+        order = reading.Partition(a, pt.canonical(draws[0]), draws.item_names)
+        labels = reading.align_by_name(order, reading.read_partition(against))[1]
+        found = _test_hypothesis(draws, labels, losses)
         text = _verdict(a, against, found, outputs.width())
-        outputs.show_either(text, document, as_json=as_json)
+        outputs.show_either(text, {"draws": a, "against": against, **found}, as_json=as_json)
         return
     of_draws = [o for o in ctx.command.params if o.name in ("weights", *choices)]
     if given := [o.opts[0] for o in of_draws if options.was_given(str(o.name))]:
         raise click.UsageError(f"{given[0]} is about draws; give it with --against.")
     if b is None:
         raise click.UsageError("Missing argument 'B'.")
-    refuse_two_readers_of_stdin(a, b)
     outputs.check_file(out, force=force, inputs=(a, b))
-    first, second, names, sorted_by_name = align_by_name(read_partition(a), read_partition(b))
-    if sorted_by_name:
+    first, second, names, is_sorted = reading.align_by_name(*map(reading.read_partition, (a, b)))
+    if is_sorted:
         say(f"items of {b} were put in the order of {a}, by name")
     found = _compare_labels(first, second, losses, names)
     if out is not None:
@@ -374,24 +333,19 @@ def compare(
 def _compare_labels(
     a: Labels, b: Labels, losses: tuple[str, ...], names: tuple[str, ...] | None
 ) -> dict[str, Any]:
-    from partita.labels import cross_table
-    from partita.lattice import join, meet, refines
-    from partita.losses.evaluate import distance
-    from partita.losses.explain import explain
-
     def described(labels: Labels) -> dict[str, Any]:
-        return {"n_clusters": int(labels.max()) + 1, "labels": labels.tolist()}
+        return {"n_clusters": pt.n_clusters(labels), "labels": labels.tolist()}
 
     return {
         "n_items": int(a.size),
-        "n_clusters": [int(a.max()) + 1, int(b.max()) + 1],
-        "distances": {name: distance(a, b, name) for name in losses},
-        "a_refines_b": bool(refines(a, b)),
-        "b_refines_a": bool(refines(b, a)),
-        "from_a_to_b": str(explain(a, b, item_names=names)),
-        "cross_table": cross_table(a, b).tolist(),
-        "meet": described(meet(a, b)),
-        "join": described(join(a, b)),
+        "n_clusters": [pt.n_clusters(a), pt.n_clusters(b)],
+        "distances": {name: pt.distance(a, b, name) for name in losses},
+        "a_refines_b": bool(pt.lattice.refines(a, b)),
+        "b_refines_a": bool(pt.lattice.refines(b, a)),
+        "from_a_to_b": str(pt.explain(a, b, item_names=names)),
+        "cross_table": pt.cross_table(a, b).tolist(),
+        "meet": described(pt.lattice.meet(a, b)),
+        "join": described(pt.lattice.join(a, b)),
     }
 
 
@@ -445,21 +399,17 @@ def _sizes(partition: dict[str, Any]) -> str:
     return f"{counted(len(sizes), 'cluster')} of {of_sizes(sizes)}"
 
 
-def _test_hypothesis(draws: Draws, labels: Labels, losses: tuple[str, ...]) -> dict[str, Any]:
+def _test_hypothesis(draws: pt.Draws, labels: Labels, losses: tuple[str, ...]) -> dict[str, Any]:
     """p-value, credible level, and what turns the estimate into the hypothesis."""
-    from partita.credible.ball import credible_ball
     from partita.losses.evaluate import as_loss
-    from partita.losses.explain import explain
-    from partita.representative.conformal import p_value
-    from partita.search.estimate import estimate
 
     name = next((name for name in losses if as_loss(name).is_metric), "vi")
     loss = as_loss(name)
-    best = estimate(draws, loss=loss, bound=None)
-    ball = credible_ball(draws, best, loss=loss)
-    p = p_value(draws, labels, loss=loss)
+    best = pt.estimate(draws, loss=loss, bound=None)
+    ball = pt.credible_ball(draws, best, loss=loss)
+    p = pt.p_value(draws, labels, loss=loss)
     level = ball.credible_level(labels)
-    told = explain(best, labels, loss=loss, item_names=draws.item_names)
+    told = pt.explain(best, labels, loss=loss, item_names=draws.item_names)
     said, is_inside = words(draws.kind), level < float("inf")
     level_in_words = (
         f"the {said.ball} around the estimate contains it from {100 * level:.3g}% on: that share "
@@ -539,14 +489,10 @@ def convert(
     order of first appearance; weights, chains and item names are kept. For R the draws are an
     integer matrix, with attr(x, "chain") and attr(x, "weights") where there are any.
     """
-    from partita.cli.reading import read_draws_of, refuse_two_readers_of_stdin
-    from partita.io.write import write_draws
-
-    refuse_two_readers_of_stdin(*sources)
     zarr = to == "zarr" or (to is None and target.lower().endswith(".zarr"))
     outputs.check_file(target, force=force, inputs=sources, directory=zarr)
-    draws = read_draws_of(sources, **choices)
-    write_draws(draws, target, format=to, overwrite=force, one_based=one_based)
+    draws = reading.read_draws_of(sources, **choices)
+    pt.write_draws(draws, target, format=to, overwrite=force, one_based=one_based)
     if target != "-":
         say(f"wrote {target}: {repr(draws)[8:-1]}")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+import partita as pt
 from partita._wording import listed
 from partita.cli import options
 from partita.cli.options import F, say
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from partita.draws import Draws, DrawsBase
-    from partita.features.draws import FeatureDraws
+    from partita.draws import DrawsBase
     from partita.io.data_table import Table, TextOptions
     from partita.io.table import Cell
     from partita.kernels.arrays import Floats
@@ -41,17 +41,16 @@ ITEM_COLUMNS = ("item", "")
 """Headings of a column of item names: partita's own, and R's for row names."""
 
 
-def read_draws_of(sources: Sequence[str], *, weights: str | None = None, **choices: Any) -> Draws:
+def read_draws_of(
+    sources: Sequence[str], *, weights: str | None = None, **choices: Any
+) -> pt.Draws:
     """Draws from one or several files, with weights, less burn-in and thinning."""
-    from partita.io.read import read_draws
-
     burn_in, thin = choices.pop("burn_in"), choices.pop("thin")
-    choices["format"] = choices.pop("file_format")
     if choices["strings"] and choices["noise"] is not None:  # labels are text, that of noise too
         label, meaning = choices["noise"]
         choices["noise"] = (str(label), meaning)
     try:
-        draws = read_draws(list(sources) if len(sources) > 1 else sources[0], **choices)
+        draws = pt.read_draws(list(sources) if len(sources) > 1 else sources[0], **choices)
     except FractionalLabelsError as error:
         raise FractionalLabelsError(
             f"{error} For a table of data, one row per item: partita fit {sources[0]}. For a "
@@ -70,23 +69,11 @@ def _drop_and_thin(draws: D, weights: str | None, burn_in: int, thin: int) -> D:
 
 def read_features_of(
     sources: Sequence[str], *, weights: str | None, burn_in: int, thin: int, **others: Any
-) -> FeatureDraws:
+) -> pt.FeatureDraws:
     """Feature draws from one file, or several that are chains, less burn-in and thinning."""
-    import partita
-    from partita.features.draws import FeatureDraws
-
     del others  # how tables of labels are read
-    parts = [partita.read_features(source) for source in sources]
-    draws = parts[0] if len(parts) == 1 else FeatureDraws.concat(parts)
+    draws = pt.FeatureDraws.concat([pt.read_features(source) for source in sources])
     return _drop_and_thin(draws, weights, burn_in, thin)
-
-
-def refuse_two_readers_of_stdin(*paths: str | None) -> None:
-    """Standard input can be read once."""
-    if sum(path == STDIN for path in paths) > 1:
-        raise InvalidInputError(
-            "standard input (-) was given twice; it can stand for one file. Name the other."
-        )
 
 
 def _read_weights(path: str) -> NDArray[np.float64]:

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from partita.cli import options, outputs
+import partita as pt
+from partita.cli import options, outputs, reading
 from partita.cli.options import Work, say
 from partita.cli.outputs import Results
 
@@ -17,7 +18,10 @@ SUMMARY = (
     *("max_clusters", "n_clusters", "min_size", "path", "path_range", "time_limit"),
 )
 
-_SEARCH_OPTIONS = ("method", "max_clusters", "n_clusters", "min_size", "time_limit")
+_SEARCH_OPTIONS = (
+    *("method", "bound", "max_clusters", "n_clusters", "min_size"),
+    *("time_limit", "rng", "n_jobs"),
+)
 
 
 @click.command(
@@ -72,8 +76,8 @@ def summarize(
     features: bool,
     results: Results,
     work: AbstractContextManager[Work],
-    seed: int,
-    jobs: int | None,
+    rng: int,
+    n_jobs: int | None,
     **choices: Any,
 ) -> None:
     """Point estimate, credible ball and uncertainty from posterior draws.
@@ -84,13 +88,6 @@ def summarize(
     The summary is printed. Ctrl-C ends the search and summarises with the best so far; the exit
     code is then 130.
     """
-    from partita.cli.reading import (
-        read_draws_of,
-        read_features_of,
-        read_observations,
-        refuse_two_readers_of_stdin,
-    )
-
     if results.similarity not in (None, "csv", "npy"):
         summarize_matrix(sources, data or weights, results)
         return
@@ -103,21 +100,20 @@ def summarize(
             raise click.UsageError(f"--{option} writes into a directory; name one with --out DIR.")
     inputs = (*sources, data, weights)
     results.check(*(outputs.FEATURE_FILES if features else outputs.SUMMARY_FILES), inputs=inputs)
-    summary_options = {name: choices.pop(name) for name in SUMMARY}
-    refuse_two_readers_of_stdin(*inputs)
+    wishes = {name: choices.pop(name) for name in SUMMARY} | {"rng": rng, "n_jobs": n_jobs}
     with work as at:
         draws: Any
         if features:
-            summary_options["loss"] = summary_options["loss"] if options.was_given("loss") else None
-            draws = read_features_of(sources, weights=weights, **choices)
+            wishes["loss"] = wishes["loss"] if options.was_given("loss") else None
+            draws = reading.read_features_of(sources, weights=weights, **choices)
         else:
-            draws = read_draws_of(sources, weights=weights, engine=at.client, **choices)
-        observed = None if data is None else read_observations(data)
-        summary = make_summary(draws, observed, summary_options, seed=seed, jobs=jobs)
+            draws = reading.read_draws_of(sources, weights=weights, engine=at.client, **choices)
+        observed = None if data is None else reading.read_observations(data)
+        summary = make_summary(draws, data=observed, **wishes)
         try:
             if results.out is not None:
                 with results.directory() as directory:
-                    results.write(summary, directory, jobs=jobs)
+                    results.write(summary, directory, n_jobs=n_jobs)
             if results.report is not None:
                 summary.to_html(results.report, overwrite=results.force)
         finally:  # what was computed is shown even where it cannot be written
@@ -126,16 +122,9 @@ def summarize(
             say(f"wrote {place}")
 
 
-def make_summary(
-    draws: Any, data: Any, summary_options: dict[str, Any], *, seed: int, jobs: int | None
-) -> Any:
-    """A summary as the options ask for it."""
-    from partita.summary.summarize import summarize
-
-    chosen = {**summary_options, "bound": _bound(summary_options["bound"])}
-    between = chosen.pop("path_range")
-    chosen["path"] = between or summary_options["path"] or None  # without --path, what is cheap
-    return summarize(draws, data=data, **chosen, rng=seed, n_jobs=jobs)
+def make_summary(draws: Any, *, path: bool, path_range: Any, **wishes: Any) -> Any:
+    """A summary as the options ask for it; without --path, the path where it is cheap."""
+    return pt.summarize(draws, path=path_range or path or None, **wishes)
 
 
 def summarize_matrix(sources: tuple[str, ...], others: object, results: Results) -> None:
@@ -147,35 +136,22 @@ def summarize_matrix(sources: tuple[str, ...], others: object, results: Results)
         )
     path, out, one = str(results.similarity), results.out, results.one_based
     outputs.check_directory(out, ("labels.csv",), force=results.force, inputs=(path,))
-    from partita._result import fields_of
-    from partita.cli.reading import read_similarity
-    from partita.labels import from_one, items_from_one
-    from partita.search.estimate import estimate
+    from partita.labels import items_from_one
 
     params = click.get_current_context().params
-    matrix, names = read_similarity(path)
-    found = estimate(
-        similarity=matrix,
-        loss=_loss(params),
-        bound=_bound(params["bound"]),
-        rng=params["seed"],
-        n_jobs=params["jobs"],
-        **{name: params[name] for name in _SEARCH_OPTIONS},
-    )
-    labels = found.labels.tolist()
-    document = {"loss": repr(found.loss), "labels": labels, "item_names": names}
-    document |= fields_of(found, "n_clusters", "expected_loss", "lower_bound", "gap")
+    matrix, names = reading.read_similarity(path)
+    wishes = {name: params[name] for name in _SEARCH_OPTIONS}
+    found = pt.estimate(similarity=matrix, loss=_loss(params), **wishes)
+    document = {"loss": repr(found.loss), "item_names": names}
+    document |= outputs.fields_of(found, "labels", "n_clusters", "expected_loss")
+    document |= outputs.fields_of(found, "lower_bound", "gap")
     outputs.show_either(str(found), document, as_json=results.as_json)
     if out is not None:
         with results.directory() as directory:
-            items = items_from_one(names, len(labels), one)
-            columns = {"item": items, "cluster": from_one(found.labels, one).tolist()}
+            items = items_from_one(names, found.labels.size, one)
+            columns = {"item": items, "cluster": outputs.numbered(found.labels, one)}
             outputs.write_columns(directory / "labels.csv", columns)
         say(f"wrote {out}")
-
-
-def _bound(chosen: str) -> Any:
-    return None if chosen == "none" else chosen
 
 
 def _loss(params: dict[str, Any]) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import zipfile
-import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self, overload
@@ -15,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from partita._archive import write_npz
 from partita._files import PathLike, atomic_path, require_path
 from partita._resources import require_memory
-from partita._result import Page, frozen
+from partita._result import frozen
 from partita._storage import clean_kind
 from partita._validate import (
     boolean,
@@ -28,7 +26,7 @@ from partita._validate import (
     unexpected,
 )
 from partita._validate import path as clean_path
-from partita._wording import Kind, counted, span, words
+from partita._wording import Kind, counted, words
 from partita.draws import Draws, DrawsBase, as_draws, concat_metadata
 from partita.errors import (
     FileFormatError,
@@ -120,10 +118,18 @@ class FeatureDraws(DrawsBase):
                 chain = named.get("chain") if chain is None else chain
                 item_names = named.get("item_names") if item_names is None else item_names
             columns, offsets, n_items = _packed_draws(matrices)
-        fields = {"weights": weights, "chain": chain, "item_names": item_names, "kind": kind}
-        self._set(columns, offsets, n_items, **fields)
+        self._set(columns, offsets, n_items, weights, chain, item_names, kind)
 
-    def _set(self, columns: UInt64s, offsets: Ints, n_items: int, **fields: Any) -> None:
+    def _set(
+        self,
+        columns: UInt64s,
+        offsets: Ints,
+        n_items: int,
+        weights: ArrayLike | None = None,
+        chain: ArrayLike | None = None,
+        item_names: Sequence[str] | None = None,
+        kind: Kind = "posterior",
+    ) -> None:
         sizes = np.bitwise_count(columns).sum(axis=1, dtype=np.int64)
         points = {
             "_columns": columns,
@@ -131,8 +137,8 @@ class FeatureDraws(DrawsBase):
             "_n_items": n_items,
             "_n_memberships": np.diff(np.concatenate([[0], np.cumsum(sizes)])[offsets]),
         }
-        blank = {"weights": None, "chain": None, "item_names": None, "kind": "posterior"}
-        self._set_fields(points, (offsets.size - 1, n_items), **(blank | fields))
+        shape = (offsets.size - 1, n_items)
+        self._set_fields(points, shape, weights, chain, item_names, kind)
 
     def _points(self) -> dict[str, Any]:
         return {"columns": self._columns, "offsets": self._offsets, "n_items": self._n_items}
@@ -152,10 +158,8 @@ class FeatureDraws(DrawsBase):
         return np.array(found, np.int64)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        names = ("weights", "chain", "item_names", "kind")
-        fields = {name: getattr(self, name) for name in names}
-        stored = (np.array(self._columns), np.array(self._offsets), self._n_items)
-        return _restored, (type(self), stored, fields)
+        facts = (self._weights, self._chain, self._item_names, self._kind)
+        return self._from_canonical, (self._columns, self._offsets, self._n_items, *facts)
 
     def __features__(self) -> FeatureDraws:
         return self
@@ -324,32 +328,10 @@ class FeatureDraws(DrawsBase):
             and self._same_facts(other)
         )
 
-    def __repr__(self) -> str:
-        parts = [self._counted(), self._counted_features()]
-        if self._chain is not None:
-            parts.append(counted(self.n_chains, "chain"))
-        if self._weights is not None:
-            parts.append("weighted")
-        if self._item_names is not None:
-            parts.append("named items")
-        return f"<FeatureDraws: {', '.join(parts)}>"
-
-    def _repr_html_(self) -> str:
+    def _lines(self) -> list[tuple[str, str]]:
         low, high = int(self._n_memberships.min()), int(self._n_memberships.max())
-        one = words(self._kind).draw
-        lines = [
-            ("features", self._counted_features()),
-            ("memberships", f"{low:,} to {high:,} in a {one}"),
-        ]
-        if self._chain is not None:
-            lines.append(("chains", f"{self.n_chains:,}"))
-        if self._weights is not None:
-            lines.append(("weights", f"{self._weights.min():.3g} to {self._weights.max():.3g}"))
-        return Page(f"{self._counted()}, overlapping", lines).html()
-
-    def _counted_features(self) -> str:
-        low, high = int(self.n_features.min()), int(self.n_features.max())
-        return span(low, high, "feature") + (" each" if low == high else "")
+        memberships = f"{low:,} to {high:,} in a {words(self._kind).draw}"
+        return [("features, overlapping", self._span()), ("memberships", memberships)]
 
     # ------------------------------------------------------------------ what a metric asks
 
@@ -404,10 +386,7 @@ class FeatureDraws(DrawsBase):
         """A key that equal allocations of the same items share."""
         return point.tobytes()
 
-    @property
-    def n_parts(self) -> Ints:
-        """Number of features of each draw."""
-        return self.n_features
+    n_parts = n_features
 
     @property
     def extremes(self) -> dict[str, Ints]:
@@ -437,12 +416,6 @@ class FeatureDraws(DrawsBase):
         offsets = np.concatenate([[0], np.cumsum(counts)])
         columns = np.concatenate([part.columns for part in parts])
         return parts[0]._with(columns=columns, offsets=offsets, **fields)
-
-
-def _restored(
-    cls: type[FeatureDraws], stored: tuple[UInt64s, Ints, int], fields: dict[str, Any]
-) -> FeatureDraws:
-    return cls._from_canonical(*stored, **fields)
 
 
 # ------------------------------------------------------------------ columns of bits
@@ -591,35 +564,25 @@ def binary_matrix(matrix: Any, what: str) -> Bools:
     return found
 
 
-_DRAW, _FEATURE = ("draw", "sample", "iteration"), ("feature", "features")
-
-
 def _from_named(array: Any) -> tuple[NDArray[Any], dict[str, Any]]:
     """A DataArray as (draw, item, feature), with its chains and names of items."""
-    dims = [str(dim) for dim in array.dims]
-    draw = [d for d in dims if d in _DRAW]
-    feature = [d for d in dims if d in _FEATURE]
-    chain = [d for d in dims if d == "chain"]
-    item = [d for d in dims if d not in (*draw, *feature, *chain)]
-    if len(draw) != 1 or len(feature) != 1 or len(item) != 1:
+    from partita.io.arrays import item_names, named_dims
+
+    chain, draw, others = named_dims(array)
+    feature = [dim for dim in others if dim in ("feature", "features")]
+    item = [dim for dim in others if dim not in feature]
+    if not len(draw) == len(feature) == len(item) == 1:
         raise InvalidInputError(
-            f"the dimensions are ({', '.join(dims)}); expected (chain, draw, item, feature) or "
-            "(draw, item, feature) in any order, with 'draw' or 'sample' and 'feature' so named "
-            "and any name for the item. Rename them with .rename(...)."
+            f"the dimensions are ({', '.join(map(str, array.dims))}); expected (chain, draw, item, "
+            "feature) or (draw, item, feature) in any order, with 'draw' or 'sample' and 'feature' "
+            "so named and any name for the item. Rename them with .rename(...)."
         )
-    ordered = array.transpose(*chain, *draw, *item, *feature)
-    values = np.asarray(ordered.values)
-    fields: dict[str, Any] = {}
-    if chain:
-        ids = np.asarray(array.coords["chain"]) if "chain" in array.coords else None
-        ids = np.arange(values.shape[0]) if ids is None else ids
-        fields["chain"] = np.repeat(ids, values.shape[1])
-        values = values.reshape(-1, *values.shape[2:])
-    if item[0] in array.coords:
-        names = np.asarray(array.coords[item[0]])
-        if names.dtype.kind in "UO":
-            fields["item_names"] = [str(name) for name in names.tolist()]
-    return values, fields
+    fields: dict[str, Any] = {"item_names": item_names(array, item[0])}
+    if chain is None:
+        return array.transpose(*draw, *item, *feature).values, fields
+    values = array.transpose(chain, *draw, *item, *feature).values
+    fields["chain"] = np.repeat(array[chain].values, values.shape[1])
+    return values.reshape(-1, *values.shape[2:]), fields
 
 
 # ------------------------------------------------------------------ whatever holds them
@@ -771,29 +734,16 @@ def write_features(draws: FeatureDraws, path: PathLike, *, overwrite: bool = Fal
 
 
 def _read_npz(file: Path, var_name: str | None) -> FeatureDraws:
-    try:
-        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
-    except (ValueError, OSError, zipfile.BadZipFile, zlib.error, EOFError) as error:
-        raise FileFormatError(
-            f"{file} is damaged, or holds pickled objects, which are never read ({error})."
-        ) from error
+    from partita.io.table import choose_variable, translate_errors
+
+    # Opened first: NumPy leaves a file open that is damaged.
+    with translate_errors(file, "npz"), file.open("rb") as stream:
+        arrays = dict(np.load(stream, allow_pickle=False))
     if var_name is None and {"columns", "offsets", "n_items"} <= arrays.keys():
         return _from_arrays(arrays, file)
     cubes = [name for name, values in arrays.items() if values.ndim == 3]
-    if var_name is not None or len(cubes) == 1:
-        name = cubes[0] if var_name is None else var_name
-        if name not in arrays:
-            raise InvalidInputError(
-                f"{file} has no array {name!r}; its arrays are: {', '.join(arrays)}.",
-                argument="var_name",
-            )
-        return FeatureDraws(arrays[name])
-    raise InvalidInputError(
-        f"{file} has {len(cubes)} arrays of shape (draw, item, feature); expected one, or its name "
-        f"with var_name=.... Its arrays are: {', '.join(arrays)}.",
-        argument="path",
-    )
+    none = f"{file} has no array of shape (draw, item, feature)"
+    return FeatureDraws(arrays[choose_variable({n: n for n in arrays}, cubes, var_name, none)])
 
 
 def _from_arrays(arrays: dict[str, Any], file: Path) -> FeatureDraws:
@@ -844,40 +794,33 @@ def _read_r(file: Path, var_name: str | None) -> FeatureDraws:
 
 
 def _read_long(file: Path) -> FeatureDraws:
-    separator = _SEPARATORS[file.suffix.lower()]
-    with file.open(newline="", encoding="utf-8-sig") as stream:
-        rows = list(csv.reader(stream, delimiter=separator))
-    rows = [row for row in rows if row]
-    heads = [cell.strip().lower().lstrip(".") for cell in rows[0]] if rows else []
-    missing = [name for name in _LONG if name not in heads]
-    if missing or len(rows) < 2:
+    from partita.io.data_table import TextOptions, read_text_table
+
+    table = read_text_table(file, TextOptions(header=True))
+    cells = zip(table.names, table.cells or (), strict=True)
+    columns = {name.lower().lstrip("."): column for name, column in cells}
+    if not columns.keys() >= {*_LONG}:
         raise FileFormatError(
-            f"{file} has the columns {', '.join(heads) or 'none'}; expected a header with draw, "
-            "feature and item, and one row per membership."
+            f"{file} has the columns {', '.join(columns)}; expected a header with draw, feature "
+            "and item, and one row per membership."
         )
-    at = {name: heads.index(name) for name in (*_LONG, "chain") if name in heads}
-    draws: dict[tuple[str, str], dict[str, set[str]]] = {}
-    items: dict[str, None] = {}
-    for number, row in enumerate(rows[1:], start=2):
-        if len(row) != len(heads):
+    draws: dict[tuple[str, str], dict[str, list[str]]] = {}
+    chains = columns.get("chain", ("",) * table.n_rows)
+    rows = zip(table.lines or (), chains, *(columns[name] for name in _LONG), strict=True)
+    for line, chain, draw, feature, item in rows:
+        here = draws.setdefault((chain, draw), {})
+        if feature and item and draw:
+            here.setdefault(feature, []).append(item)
+        elif feature or item:
             raise FileFormatError(
-                f"{file}, row {number} has {len(row)} cells; expected {len(heads)}."
+                f"{file}, row {line} lacks a draw, feature or item; each row is one membership."
             )
-        cells = {name: row[column].strip() for name, column in at.items()}
-        here = draws.setdefault((cells.get("chain", ""), cells["draw"]), {})
-        if not cells["item"] and not cells["feature"]:
-            continue
-        if not cells["item"] or not cells["feature"] or not cells["draw"]:
-            raise FileFormatError(
-                f"{file}, row {number} lacks a draw, feature or item; each row is one membership."
-            )
-        here.setdefault(cells["feature"], set()).add(cells["item"])
-        items.setdefault(cells["item"])
+    items = list(dict.fromkeys(filter(None, columns["item"])))
     if not items:
         raise FileFormatError(f"{file} has no membership; at least one item is needed.")
-    chain = [key[0] for key in draws] if "chain" in at else None
+    chain = [key[0] for key in draws] if "chain" in columns else None
     sets = [list(features.values()) for features in draws.values()]
-    return FeatureDraws.from_sets(sets, item_names=list(items), chain=chain)
+    return FeatureDraws.from_sets(sets, item_names=items, chain=chain)
 
 
 def _write_long(draws: FeatureDraws, file: Path) -> None:

@@ -26,13 +26,7 @@ from partita.losses.builtin import FARO, writable
 from partita.losses.evaluate import loss_for
 from partita.search.bounds.matching import equal_copies, matching_bound
 from partita.search.result import Estimate, SearchReport, Start, is_proven
-from partita.search.task import (
-    Options,
-    Task,
-    run_interruptible,
-    run_interruptible_parallel,
-    tied,
-)
+from partita.search.task import Options, Task, run_interruptible, run_interruptible_parallel, tied
 
 N_STARTS = 16
 """Draws from which the search begins, as fangs has it."""

@@ -5,24 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from partita._progress import Status
-from partita._result import Page, Table
 from partita._validate import Rng
-from partita._wording import counted
 from partita.features.draws import FeatureDraws, unpack_columns
 from partita.features.estimate import Descent, descend_from, feature_task, lower_bound, start_draws
 from partita.kernels.arrays import Bools, Floats, Ints, UInt64s
-from partita.labels import data_frame
 from partita.losses.builtin import FARO, matchings
 from partita.search.price_path import AnyPath, Point, lower_hull
 from partita.search.task import Task, run_interruptible, run_interruptible_parallel
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LEAST = 0.1
 """Prices nearer to 0 and 2 are left out: an optimum there may have 2·E[K]/a features."""
@@ -83,13 +77,16 @@ class FeaturePath(AnyPath):
     item_names: tuple[str, ...] | None = None
     limits: tuple[str, ...] = ()
 
+    _called: ClassVar[str] = "allocation"
+    _names: ClassVar[tuple[str, str, str]] = ("n_features", "claimed", "missed")
+    _columns: ClassVar[tuple[str, ...]] = (
+        *("price a", "features", "memberships"),
+        *("claimed, not true", "missed"),
+    )
+
     @property
     def _points(self) -> tuple[Bools, ...]:
         return self.allocations
-
-    @property
-    def _costs(self) -> tuple[Floats, Floats]:
-        return self.claimed, self.missed
 
     @property
     def _bounds(self) -> Floats:
@@ -104,47 +101,17 @@ class FeaturePath(AnyPath):
         """The optimal allocation at a price; at a breakpoint, the one that holds above it."""
         return np.asarray(self._at(a))
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row for each corner: features, prices, A, B, proof, as a pandas table."""
-        columns = {
-            "n_features": self.n_features,
-            "low": self.edges[:-1],
-            "high": self.edges[1:],
-            "claimed": self.claimed,
-            "missed": self.missed,
-            "is_proven": self.is_proven,
-        }
-        return data_frame(columns, of="the path")
-
-    def _table(self) -> Table:
-        edges = self.edges
-        rows = tuple(
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [
             (
-                f"{edges[j]:.3f} to {edges[j + 1]:.3f}",
+                f"{self.edges[j]:.3f} – {self.edges[j + 1]:.3f}",
                 f"{self.n_features[j]:,}",
-                f"{int(self.allocations[j].sum()):,}",
+                f"{int(allocation.sum()):,}",
                 f"{self.claimed[j]:.4g}",
                 f"{self.missed[j]:.4g}",
             )
-            for j in range(len(self))
-        )
-        return Table(
-            "", ("price a", "features", "memberships", "claimed, not true", "missed"), rows
-        )
-
-    def __repr__(self) -> str:
-        prices = f"for prices from {self.edges[0]:g} to {self.edges[-1]:g}"
-        return f"<FeaturePath of {counted(len(self), 'allocation')} {prices}>"
-
-    def __str__(self) -> str:
-        lines = self._table().text().splitlines()
-        if len(lines) > 24:
-            lines = [*lines[:13], "…", *lines[-10:]]
-        return "\n".join([f"Price path of {counted(len(self), 'allocation')}", *lines])
-
-    def _page(self) -> Page:
-        title = f"Price path of {counted(len(self), 'allocation')}"
-        return Page(title, tables=[self._table()], notes=self.limits)
+            for j, allocation in enumerate(self.allocations)
+        ]
 
 
 def feature_path(

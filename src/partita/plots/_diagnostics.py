@@ -138,8 +138,7 @@ def traces(
             x, y = extremes(values, _MOST_POINTS)
             ax.plot(x, y, color=style.colour(c), linewidth=0.7, alpha=0.85)
         ax.margins(x=0.01)
-        style.headline(ax, functional.title)
-        style.plain(ax)
+        style.finish(ax, functional.title)
     chains = counted(len(found[0].chains), "chain")
     drawn[-1].set_xlabel(f"draw ({chains})")
     return drawn
@@ -215,8 +214,10 @@ def ranks(
     height = 1.3 + 0.28 * min(len(pieces[0]), 12)
     drawn = style.many_axes(axes, len(found), columns=3, width=3.1, height=height)
     for ax, functional, piece in zip(drawn, found, pieces, strict=True):
-        _draw(ax, rank_counts(piece, bins), quarters=quarters)
-        style.headline(ax, functional.title.replace(", ", "\n", 1))
+        _draw(ax, rank_counts(piece, bins))
+        title = functional.title.replace(", ", "\n", 1)
+        by = "quarter of the chain" if quarters else "chain"
+        style.finish(ax, title, xlabel="rank among all draws", ylabel=by)
     return drawn
 
 
@@ -246,7 +247,7 @@ def _pieces(chains: Floats) -> Floats:
     return chains[0, chains.shape[1] - 4 * quarter :].reshape(4, quarter)
 
 
-def _draw(ax: Axes, counts: Floats, *, quarters: bool) -> None:
+def _draw(ax: Axes, counts: Floats) -> None:
     n_chains, bins = counts.shape
     expected = counts.sum() / counts.size
     scale = 0.85 / max(float(counts.max()), 1.5 * expected)
@@ -259,10 +260,8 @@ def _draw(ax: Axes, counts: Floats, *, quarters: bool) -> None:
     step = -(-n_chains // 12)
     numbers = range(0, n_chains, step)
     ax.set_yticks([n_chains - 0.6 - c for c in numbers], [str(c + 1) for c in numbers])
-    ax.set(xlim=(0.0, 1.0), ylim=(-0.05, n_chains), xlabel="rank among all draws")
-    ax.set_ylabel("quarter of the chain" if quarters else "chain")
+    ax.set(xlim=(0.0, 1.0), ylim=(-0.05, n_chains))
     ax.tick_params(axis="y", length=0.0)
-    style.plain(ax)
     ax.spines["left"].set_color(style.GREY)
 
 

@@ -105,21 +105,17 @@ def items(source: Summary | ItemUncertainty, *, n: int = 25, ax: Axes | None = N
     fills = [style.colour(index) for index in indices[found.cluster].tolist()]
     bars: dict[str, Any] = {"height": 0.84, "edgecolor": "white", "linewidth": 0.4}
     axes.barh(found.row, found.length, left=found.start, color=fills, **bars)
-    axes.set(
-        xlim=(0.0, 1.0),
-        ylim=(count - 0.4, -0.6),
-        xlabel=f"{words(table.kind).probability} of each cluster (blank: none of them)",
-    )
     height = axes.get_window_extent().height * 72.0 / axes.figure.dpi
     size = min(style.SMALL, 0.8 * height / count)
     names = [style.shorten(table.name(i), 24) for i in found.items.tolist()]
     if size < 4.5:
         names = [""] * count
-    style.plain(axes)
+    what = f"The {count:,} least certain of {total:,} items" if count < total else "All items"
+    note = "each bar begins with the item's cluster in the estimate"
+    named = f"{words(table.kind).probability} of each cluster (blank: none of them)"
+    style.finish(axes, what, note, xlim=(0.0, 1.0), ylim=(count - 0.4, -0.6), xlabel=named)
     axes.set_yticks(np.arange(count), names, fontsize=max(size, 4.5))
     axes.tick_params(axis="y", length=0.0)
-    what = f"The {count:,} least certain of {total:,} items" if count < total else "All items"
-    style.headline(axes, what, "each bar begins with the item's cluster in the estimate")
     seen = np.unique(found.cluster)
     style.cluster_legend(axes, indices, np.bincount(table.labels), only=seen)
     return axes
@@ -164,7 +160,7 @@ def profiles(
     for ax, ((column, parameter), rows) in zip(panels, shown.items(), strict=True):
         _panel(ax, table, rows)
         note = f"{percent(table.prob)} intervals" if ax is panels[0] else ""
-        style.headline(ax, style.shorten(f"{column}: {parameter}", 30), note)
+        style.finish(ax, style.shorten(f"{column}: {parameter}", 30), note, ylabel="cluster")
     return panels
 
 
@@ -186,8 +182,6 @@ def _panel(ax: Any, table: Profiles, at: Ints) -> None:
         ax.plot([table.averaged[r]], [k], "o", color=style.colour(k), markersize=4)
     ax.set_yticks(range(at.size), [str(k) for k in range(at.size)])
     ax.set_ylim(at.size - 0.5, -0.5)
-    ax.set_ylabel("cluster")
-    style.plain(ax)
 
 
 def core(
@@ -257,12 +251,11 @@ def _curve(ax: Axes, found: CredibleCore) -> None:
     align = "top" if reached > 0.8 else "baseline"
     style.remark(ax, text, (found.size, reached), above, color=style.INK, va=align, bbox=ground)
     ax.set(xlim=(0.5, found.curve.size + 0.5), ylim=(0.0, 1.06))
-    ax.set(xlabel="items", ylabel=f"{said.probability} that all are grouped identically")
-    style.plain(ax)
-    style.whole_ticks(ax, "x")
     held_out = "on held-out draws; the bar ends at the lower 95% limit"
     where = held_out if found.is_held_out else f"in these {said.draws}"
-    style.headline(ax, f"Grouped identically {said.holding.format(f'{found.prob:g}')}", where)
+    title = f"Grouped identically {said.holding.format(f'{found.prob:g}')}"
+    share = f"{said.probability} that all are grouped identically"
+    style.finish(ax, title, where, whole=8, xlabel="items", ylabel=share)
 
 
 def _items(
@@ -281,16 +274,13 @@ def _items(
     for c in found.clusters.tolist():
         mine = labels == c
         style.items(ax, x[mine], y[mine], c, 24.0, edgecolors="white", linewidths=0.4)
-    ax.set_xlabel(style.shorten(view.names[0], 40))
     if flat:
         ticks = [-1, *range(found.n_clusters)]
         ax.set_yticks(ticks, ["not stated", *map(str, found.clusters.tolist())])
-        ax.set_ylabel("cluster of the core")
-    else:
-        ax.set_ylabel(style.shorten(view.names[1], 40))
-    style.plain(ax)
-    n = found.draws.n_items
-    style.headline(ax, f"{found.size:,} of {n:,} items in the core", "grey: nothing is stated")
+    named = (view.names[0], "cluster of the core" if flat else view.names[1])
+    xlabel, ylabel = (style.shorten(name, 40) for name in named)
+    title = f"{found.size:,} of {found.draws.n_items:,} items in the core"
+    style.finish(ax, title, "grey: nothing is stated", xlabel=xlabel, ylabel=ylabel)
     sizes = np.bincount(labels[~outside])
     style.cluster_legend(ax, np.arange(sizes.size), sizes, only=found.clusters)
 
@@ -544,15 +534,13 @@ def _numbers(
         axes.legend(fontsize=style.SMALL, frameon=False, loc="upper right")
         ends = np.concatenate([ends, shared.values])
     axes.set_xlim(ends.min() - 0.9, ends.max() + 0.9)
-    axes.set(xlabel=f"number of {parts}", ylabel=words(counts.kind).posterior_probability)
-    style.whole_ticks(axes, "x", most=14)
-    style.plain(axes)
     note = f"mode {counts.mode}, mean {counts.mean:.3g}, {percent(prob)} in {low} to {high}"
     if counts.values.size == 1:
         note = f"all {words(counts.kind).draws} have {counts.mode}"
     if estimated is not None:
         note += f"; the estimate has {estimated}"
-    style.headline(axes, f"Number of {parts}", note)
+    said, named = words(counts.kind).posterior_probability, f"number of {parts}"
+    style.finish(axes, f"Number of {parts}", note, whole=14, xlabel=named, ylabel=said)
     return axes
 
 
@@ -678,16 +666,14 @@ def distances(source: AnySummary | Ball, *, ax: Axes | None = None) -> Axes:
         va="top",
         color=style.INK,
     )
-    axes.set_xlabel(with_unit(f"{ball.loss.title} to the estimate", ball.loss.unit))
     said = words(ball.draws.kind)
-    axes.set_ylabel(said.posterior_probability)
-    style.plain(axes)
-    style.headline(
+    style.finish(
         axes,
         f"Distance of the {said.draws} from the estimate",
         f"coverage {ball.coverage:.4g}, {int(ball.inside.sum()):,} of {ball.draws.n_draws:,} "
-        f"{said.draws} inside; mean distance "
-        f"{in_unit(f'{found.mean:.3g}', ball.loss.unit)}",
+        f"{said.draws} inside; mean distance {in_unit(f'{found.mean:.3g}', ball.loss.unit)}",
+        xlabel=with_unit(f"{ball.loss.title} to the estimate", ball.loss.unit),
+        ylabel=said.posterior_probability,
     )
     axes.spines["left"].set_color(style.GREY)
     return axes

@@ -302,16 +302,13 @@ def _draw(found: PosteriorMap, ball: Ball, axes: Axes) -> Axes:
     columns = 2 if len(found.names) <= 6 else 3
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=columns, **key)
     axes.set_aspect("equal", adjustable="datalim")
-    unit = ball.loss.unit
-    axes.set_xlabel(with_unit("first coordinate", unit))
-    axes.set_ylabel(with_unit("second coordinate", unit))
-    style.plain(axes)
     of = f" of {ball.draws.n_draws:,}" if found.n_draws < ball.draws.n_draws else ""
     note = f"{found.n_draws:,}{of} {said.draws}, faint outside the {percent(ball.prob)} ball\n"
     note += f"stress {found.embedding.stress:.2f}"
     if np.isfinite(found.embedding.correlation):
         note += f", distances on the map and true ones correlate {found.embedding.correlation:.2f}"
-    style.headline(axes, f"The {said.source} by {ball.loss.title}", note)
+    x, y = (with_unit(f"{which} coordinate", ball.loss.unit) for which in ("first", "second"))
+    style.finish(axes, f"The {said.source} by {ball.loss.title}", note, xlabel=x, ylabel=y)
     return axes
 
 

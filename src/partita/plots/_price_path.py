@@ -146,34 +146,34 @@ def price_path(
     'How many clusters? 2, for prices from 0.67 to 1.54'
     """
     style.require_kind(source, PricePath, "a PricePath. partita.price_path(draws) makes one.")
-    columns, ribbons = prepare_price_path(source)
-    axes = style.one_axes(ax, width=7.2, height=4.2)
-    _draw_bands(axes, columns, ribbons)
-    n_items = source.labels.shape[1]
-    span = source.high - source.low
-    for corner in source:
-        if corner.high - corner.low >= _LABELLED * span:
-            top = ((corner.low + corner.high) / 2, n_items)
-            style.remark(
-                axes, str(corner.n_clusters), top, (0.0, 2.0), ha="center", color=style.INK
-            )
-    axes.set(xlim=(source.low, source.high), ylim=(-0.09 * n_items, 1.06 * n_items))
-    axes.set_xlabel(
-        "← finer      price a of splitting a true cluster (of merging two: 2 − a)      coarser →"
-    )
-    style.plain(axes)
+    least = _LABELLED * (source.high - source.low)
+    wide = [corner for corner in source if corner.high - corner.low >= least]
+    above = {(corner.low + corner.high) / 2: str(corner.n_clusters) for corner in wide}
+    axes = _draw_bands(ax, source.labels.shape[1], *prepare_price_path(source), above)
+    axes.set_xlim(source.low, source.high)
     title = _mark_estimate(axes, source, estimate)
     fewest, most = int(source.n_clusters.min()), int(source.n_clusters.max())
     best = "optimal partition" if source.gap == 0.0 else "best found partition"
     note = f"{counted(len(source), best)} of {fewest:,} to {most:,} clusters under "
     note += f"{source.loss.title};\neach band is a cluster, its height the number of items"
-    style.headline(axes, title, note)
+    price = "price a of splitting a true cluster (of merging two: 2 − a)"
+    style.finish(axes, title, note, xlabel=f"← finer      {price}      coarser →")
     return axes
 
 
-def _draw_bands(axes: Axes, columns: list[Column], ribbons: list[Ribbon]) -> None:
-    """One collection of each kind: a patch for each cluster would take seconds."""
-    axes.set_yticks([])
+def _draw_bands(
+    ax: Axes | None,
+    n_items: int,
+    columns: list[Column],
+    ribbons: list[Ribbon],
+    above: dict[float, str],
+) -> Axes:
+    """Columns of clusters with texts above them; a patch for each cluster would take seconds."""
+    axes = style.one_axes(ax, width=7.2, height=4.2)
+    lines = max((text.count("\n") for text in above.values()), default=0)
+    axes.set(yticks=[], ylim=(-0.09 * n_items, (1.06 + 0.08 * lines) * n_items))
+    for x, text in above.items():
+        style.remark(axes, text, (x, n_items), (0.0, 2.0), ha="center", color=style.INK)
     axes.spines["left"].set_visible(False)
     collections = style.library("collections")
     flows = [_quad(*ribbon[:5]) for ribbon in ribbons]
@@ -195,6 +195,7 @@ def _draw_bands(axes: Axes, columns: list[Column], ribbons: list[Ribbon]) -> Non
     ):
         axes.add_collection(collections.PolyCollection(made, linewidths=0.0, **look))
     axes.add_collection(collections.LineCollection(parted, colors="white", linewidths=0.7))
+    return axes
 
 
 def _quad(
@@ -268,31 +269,26 @@ def prior_sensitivity(source: PriorSensitivity, *, ax: Axes | None = None) -> Ax
         source, PriorSensitivity, "a PriorSensitivity. partita.prior_sensitivity makes one."
     )
     n, n_items = len(source), source.labels.shape[1]
-    columns, ribbons = stacked_clusters(
-        source.labels, np.arange(n + 1.0), np.full(n, 0.25), source.own
-    )
-    axes = style.one_axes(ax, width=7.2, height=4.2)
-    _draw_bands(axes, columns, ribbons)
-    for m in range(n):
-        text = f"{source.n_clusters[m]}\n({source.expected_clusters[m]:.1f})"
-        style.remark(axes, text, (m + 0.5, n_items), (0.0, 2.0), ha="center", color=style.INK)
+    bands = stacked_clusters(source.labels, np.arange(n + 1.0), np.full(n, 0.25), source.own)
+    numbers = zip(source.n_clusters, source.expected_clusters, strict=True)
+    above = {m + 0.5: f"{k}\n({mean:.1f})" for m, (k, mean) in enumerate(numbers)}
+    axes = _draw_bands(ax, n_items, *bands, above)
     y = -0.035 * n_items
     own = (source.own + 0.15, source.own + 0.85)
     axes.plot(own, [y, y], color=style.INK, linewidth=1.6, marker="|")
-    axes.set(xlim=(0.0, float(n)), ylim=(-0.09 * n_items, 1.14 * n_items))
+    axes.set_xlim(0.0, float(n))
     ticks = [
         f"{scale:.3g}" if np.isfinite(scale) else name.replace("(", "\n(", 1)
         for scale, name in zip(source.scale, source.priors, strict=True)
     ]
     axes.set_xticks(np.arange(n) + 0.5, ticks, fontsize=style.SMALL)
-    axes.set_xlabel(source.parameter or "prior")
-    style.plain(axes)
     note = "clusters of the estimate (posterior mean number); bracket: the prior of the draws"
     if source.refused:
         note += f"\ntoo little is said about {', '.join(source.refused)}"
     others = np.delete(source.same, source.own)
     said = f"Under {int(others.sum())} of {others.size}" if others.size else "Not known"
-    style.headline(axes, f"Would another prior say the same? {said}", note)
+    title = f"Would another prior say the same? {said}"
+    style.finish(axes, title, note, xlabel=source.parameter or "prior")
     return axes
 
 
@@ -332,15 +328,12 @@ def clusters_curve(source: ClustersCurve, *, ax: Axes | None = None) -> Axes:
     style.points_with_errors(axes, source.k, source.expected_loss, error, best)
     axes.set_xlim(float(source.k[0]) - 0.6, float(source.k[-1]) + 0.6)
     said = words(source.kind)
-    expected = f"{said.expected} {source.loss.title}"
-    axes.set(xlabel="clusters", ylabel=with_unit(expected, source.loss.unit))
-    style.whole_ticks(axes, "x", most=12)
-    style.plain(axes)
     shaded = "shaded: ties with the best" if plateau.size else ""
     errors = said.error.replace("error", "errors")
     ringed = "ringed: the estimate" if best.size else ""
     note = "; ".join(filter(None, (ringed, shaded, f"bars: two {errors}")))
-    style.headline(axes, source.headline, note)
+    expected = with_unit(f"{said.expected} {source.loss.title}", source.loss.unit)
+    style.finish(axes, source.headline, note, whole=12, xlabel="clusters", ylabel=expected)
     return axes
 
 
@@ -387,22 +380,17 @@ def persistence(source: Modes, *, ax: Axes | None = None) -> Axes:
             look: dict[str, Any] = {"facecolor": fill, "edgecolor": edge, "linewidth": 1.0}
             y, name = peaks.persistence[order], "mode" if mode else "other peak"
             axes.scatter(x[stands == mode], y[stands == mode], s=30.0, zorder=3, label=name, **look)
-    handles, names = axes.get_legend_handles_labels()
-    shown = dict(zip(names, handles, strict=True))
-    axes.legend(
-        shown.values(), shown.keys(), fontsize=style.SMALL, frameon=False, loc="lower right"
-    )
+    handles = axes.get_legend_handles_labels()[0][-2:]  # of the last rate: each kind once
+    axes.legend(handles=handles, fontsize=style.SMALL, frameon=False, loc="lower right")
     axes.axhline(MIN_PERSISTENCE, color=style.GREY, linewidth=0.8, linestyle=(0, (1, 2)))
     axes.axvline(source.rate, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
     axes.set_xscale("log")
     axes.set_xticks(source.rates[::2], [f"{r:.2g}" for r in source.rates[::2]])
     axes.minorticks_off()
     axes.set_ylim(-0.05, 1.08)
-    axes.set(xlabel="rate", ylabel="persistence")
-    style.plain(axes)
-    number = counted(source.n, "mode")
+    title = f"{counted(source.n, 'mode')} of the {words(source.draws.kind).source}"
     note = "closeness exp(−rate · distance)\ndashed: the rate whose regions are reported"
-    style.headline(axes, f"{number} of the {words(source.draws.kind).source}", note)
+    style.finish(axes, title, note, xlabel="rate", ylabel="persistence")
     return axes
 
 
@@ -445,11 +433,10 @@ def compare_losses(source: EstimatesByLoss, *, ax: Axes | None = None) -> Axes:
     ]
     axes.set_xticks(range(n), source.names)
     axes.set_yticks(range(n), rows)
-    axes.set(xlabel="measured by the loss", ylabel="estimate under")
-    style.plain(axes)
     axes.spines[["left", "bottom"]].set_visible(False)
     axes.tick_params(length=0)
     mean = words(source.estimates[0].kind).expected
-    above = f"{mean} loss above that of each loss's own estimate"
-    style.headline(axes, "Does the loss matter?", above)
+    note = f"{mean} loss above that of each loss's own estimate"
+    by, of = "measured by the loss", "estimate under"
+    style.finish(axes, "Does the loss matter?", note, xlabel=by, ylabel=of)
     return axes

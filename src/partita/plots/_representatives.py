@@ -176,13 +176,11 @@ def representatives_curve(source: Representatives, *, ax: Axes | None = None) ->
         axes, curve.n, curve.held_out, curve.error, shown, label=f"held-out {own}"
     )
     axes.set_ylim(bottom=0.0 if curve.fitted.min() < 0.3 * curve.held_out.max() else None)
-    distance = with_unit("mean distance to the nearest", source.loss.unit)
-    axes.set(xlabel="representatives", ylabel=distance)
     axes.legend(fontsize=style.SMALL, frameon=False, loc="upper right")
-    style.whole_ticks(axes, "x")
-    style.plain(axes)
     note = f"dashed: each further one takes off {100 * MIN_GAIN:g}% of the distance to one"
-    style.headline(axes, f"How many representatives? {chosen}", note)
+    distance = with_unit("mean distance to the nearest", source.loss.unit)
+    title = f"How many representatives? {chosen}"
+    style.finish(axes, title, note, whole=8, xlabel="representatives", ylabel=distance)
     return axes
 
 
@@ -237,12 +235,8 @@ def by_run(source: RunComparison, *, ax: Axes | None = None) -> Axes:
     axes.set_ylim(n - 0.5, -0.5)
     axes.margins(x=0.04)
     axes.axvline(0.0, color=style.GREY, linewidth=0.8)
-    axes.set_xlabel(with_unit("distance", source.loss.unit))
-    style.plain(axes)
     style.legend_beside(axes, axes.get_legend_handles_labels()[0], "mean distance of the runs")
-    style.headline(
-        axes,
-        f"{style.shorten(source.groups[best], 40)} is nearest to the consensus",
-        "how far the runs of each group are from it, and from each other",
-    )
+    title = f"{style.shorten(source.groups[best], 40)} is nearest to the consensus"
+    note = "how far the runs of each group are from it, and from each other"
+    style.finish(axes, title, note, xlabel=with_unit("distance", source.loss.unit))
     return axes

@@ -259,6 +259,18 @@ def headline(ax: Axes, title: str, note: str = "") -> None:
         remark(ax, note, (0.0, 1.0), (0.0, 4.0), xycoords="axes fraction", va="bottom")
 
 
+def finish(ax: Axes, title: str, note: str = "", *, whole: int = 0, **layout: Any) -> None:
+    """Labels and limits, a title, and no frame where there is no scale.
+
+    ``whole`` is the most ticks of an x axis that has whole numbers only.
+    """
+    ax.set(**layout)
+    if whole:
+        whole_ticks(ax, "x", most=whole)
+    plain(ax)
+    headline(ax, title, note)
+
+
 def remark(
     ax: Axes, text: str, at: tuple[float, float], offset: tuple[float, float], **layout: Any
 ) -> None:

@@ -14,15 +14,7 @@ from numpy.typing import NDArray
 
 from partita import plots
 from partita._imports import require
-from partita._wording import (
-    brief,
-    counted,
-    in_list,
-    in_unit,
-    of_sizes,
-    percent,
-    words,
-)
+from partita._wording import brief, counted, in_list, in_unit, of_sizes, percent, words
 from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import Labels
 from partita.plots._on_data import prepare_curve, prepare_view
@@ -373,38 +365,6 @@ _WIDEST = 250
 """Corners of a path as narrow as this part of it are too narrow to be chosen."""
 
 
-class Choice(NamedTuple):
-    """An estimate that can be shown, whatever the credible probability."""
-
-    key: str
-    title: str
-    partition: int
-    """Index of the partition among the distinct ones."""
-    text: str
-
-
-class BoundChoice(NamedTuple):
-    """A bound of one ball."""
-
-    partition: int
-    n_clusters: int
-    distance: str
-    mass: str
-    n_ties: int
-    text: str
-
-
-class Level(NamedTuple):
-    """A credible ball in words, with its bounds by name."""
-
-    prob: float
-    percent: str
-    radius: float
-    ball: str
-    sentence: str
-    bounds: Mapping[str, BoundChoice]
-
-
 class ShownPartitions(NamedTuple):
     """Every partition once, with colours that follow the clusters, and who refers to it."""
 
@@ -414,8 +374,10 @@ class ShownPartitions(NamedTuple):
     """Colour index of each cluster of each partition."""
     sizes: tuple[Items, ...]
     """Items of each cluster, of all that there are."""
-    choices: tuple[Choice, ...]
-    levels: tuple[Level, ...]
+    choices: dict[str, dict[str, Any]]
+    """Estimates that can be shown, whatever the credible probability, as the page reads them."""
+    levels: list[dict[str, Any]]
+    """The credible balls in words, each with its bounds by name."""
     start: int
     """The level of the summary's own probability."""
 
@@ -426,10 +388,11 @@ def shown_partitions(summary: Summary) -> ShownPartitions:
     Colours are matched with the estimate's by :func:`colour_indices`. One ball
     per probability, from distances already computed.
     """
-    distinct, main, choices = _Distinct(), summary.estimate, list[Choice]()
+    distinct, main, choices = _Distinct(), summary.estimate, dict[str, dict[str, Any]]()
 
     def offer(key: str, title: str, labels: Labels, text: str) -> None:
-        choices.append(Choice(key, title, distinct.number(labels), text))
+        number = distinct.number(labels)
+        choices[key] = {"title": title, "partition": number, "text": text}
 
     offer("estimate", "Estimate", main.labels, estimate_text(main))
     for key, name, found in (
@@ -442,39 +405,24 @@ def shown_partitions(summary: Summary) -> ShownPartitions:
     if several is not None and several.n > 1:
         for r, labels in enumerate(several.labels):
             mass = percent(round(float(several.weights[r]), 3))
-            offer(
-                f"representative{r}",
-                f"Representative {r} ({mass})",
-                labels,
-                representative_text(several, r),
-            )
+            title, told = f"Representative {r} ({mass})", representative_text(several, r)
+            offer(f"representative{r}", title, labels, told)
     for key, corner in wide_corners(summary.path).items():
         best = "optimal" if corner.is_proven else "the best found"
-        offer(
-            key,
-            f"{counted(corner.n_clusters, 'cluster')}, prices {corner.low:.2f} to "
-            f"{corner.high:.2f}",
-            corner.labels,
-            f"{clusters(corner.labels)}; {best} for prices of splitting from {corner.low:.4f} to "
-            f"{corner.high:.4f}.",
-        )
+        number = counted(corner.n_clusters, "cluster")
+        title = f"{number}, prices {corner.low:.2f} to {corner.high:.2f}"
+        told = f"{best} for prices of splitting from {corner.low:.4f} to {corner.high:.4f}."
+        offer(key, title, corner.labels, f"{clusters(corner.labels)}; {told}")
     if (curve := summary.curve) is not None:
         for j, k in enumerate(curve.k.tolist()):
-            offer(
-                f"k{k}",
-                f"Best with {counted(k, 'cluster')}",
-                curve.labels[j],
-                f"{clusters(curve.labels[j])}; {amount(curve.excess[j], curve.loss)} "
-                f"({curve.percent[j]:.2g}%) above the estimate.",
-            )
+            above = f"{amount(curve.excess[j], curve.loss)} ({curve.percent[j]:.2g}%)"
+            told = f"{clusters(curve.labels[j])}; {above} above the estimate."
+            offer(f"k{k}", f"Best with {counted(k, 'cluster')}", curve.labels[j], told)
     probs = sorted({*PROBS, summary.prob})
-    levels = tuple(_level(summary, summary.ball.at(prob), distinct) for prob in probs)
-    labels = tuple(distinct.labels)
+    levels = [_level(summary, summary.ball.at(prob), distinct) for prob in probs]
+    labels, start = tuple(distinct.labels), probs.index(summary.prob)
     sizes = tuple(np.bincount(row) for row in labels)
-    own = probs.index(summary.prob)
-    return ShownPartitions(
-        labels, tuple(colour_indices(labels)), sizes, tuple(choices), levels, own
-    )
+    return ShownPartitions(labels, tuple(colour_indices(labels)), sizes, choices, levels, start)
 
 
 def wide_corners(path: PricePath | None) -> dict[str, Corner]:
@@ -503,7 +451,7 @@ class _Distinct:
         return self._known[key]
 
 
-def _level(summary: Summary, ball: CredibleBall, distinct: _Distinct) -> Level:
+def _level(summary: Summary, ball: CredibleBall, distinct: _Distinct) -> dict[str, Any]:
     """A ball in words; where several partitions tie at a bound, the first is shown."""
     level, bounds = percent(ball.prob), {}
     for kind, bound in ball.bounds.items():
@@ -513,23 +461,23 @@ def _level(summary: Summary, ball: CredibleBall, distinct: _Distinct) -> Level:
             distinct.words[number] = far, clusters(bound.labels[0]), difference(ball, kind)
         far, sizes, changes = distinct.words[number]
         ties = f" One of {n_ties:,} that tie." if n_ties > 1 else ""
-        bounds[kind] = BoundChoice(
-            partition=number,
-            n_clusters=int(bound.n_clusters[0]),
-            distance=far,
-            mass=f"{bound.mass[0]:.2g}",
-            n_ties=n_ties,
-            text=f"{sizes}; {far} from the estimate. Among the partitions in the {level} "
+        bounds[kind] = {
+            "partition": number,
+            "n_clusters": int(bound.n_clusters[0]),
+            "distance": far,
+            "mass": f"{bound.mass[0]:.2g}",
+            "n_ties": n_ties,
+            "text": f"{sizes}; {far} from the estimate. Among the partitions in the {level} "
             f"ball: {BOUNDS[kind][1]}.{ties}{changes}",
-        )
-    return Level(
-        prob=ball.prob,
-        percent=level,
-        radius=ball.radius,
-        ball=radius(ball),
-        sentence=replace(summary, ball=ball).sentence,
-        bounds=bounds,
-    )
+        }
+    return {
+        "prob": ball.prob,
+        "percent": level,
+        "radius": ball.radius,
+        "ball": radius(ball),
+        "sentence": replace(summary, ball=ball).sentence,
+        "bounds": bounds,
+    }
 
 
 def corner_rows(path: PricePath | None) -> dict[str, tuple[str, ...]]:

@@ -415,20 +415,13 @@ def _data(content: Content, roots: dict[str, str], summary: Summary) -> dict[str
             {"labels": _encode_array(labels), "colours": colours.tolist(), "sizes": sizes.tolist()}
             for labels, colours, sizes in zip(shown.labels, shown.colours, shown.sizes, strict=True)
         ],
-        "choices": {choice.key: choice._asdict() for choice in shown.choices},
+        "choices": shown.choices,
         "bounds": {kind: title for kind, (title, _) in BOUNDS.items()},
-        "levels": [
-            {**level._asdict(), "bounds": {kind: b._asdict() for kind, b in level.bounds.items()}}
-            for level in shown.levels
-        ],
+        "levels": shown.levels,
         "start": shown.start,
         "cores": [
-            {
-                "percent": f"{100 * core.prob:g}%",
-                "text": core.text,
-                "items": _encode_array(core.items),
-            }
-            for core in content.cores
+            {"percent": f"{100 * p:g}%", "text": text, "items": _encode_array(items)}
+            for p, text, items in content.cores
         ],
         "columns": {name: _encode_array(values) for name, values in content.columns.items()},
         "order": _encode_array(order),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -396,6 +396,19 @@ class AnyPath(Result):
     low: float
     high: float
     lower_bounds: Floats | None
+    loss: Loss
+    interrupted: bool
+    limits: tuple[str, ...]
+
+    _called: ClassVar[str]
+    """What a corner is called."""
+    _names: ClassVar[tuple[str, str, str]]
+    """Attributes with the numbers of parts, A and B of the corners."""
+    _columns: ClassVar[tuple[str, ...]]
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        """Return the corners as text, in these columns."""
+        raise NotImplementedError
 
     @property
     def _points(self) -> Any:
@@ -405,7 +418,8 @@ class AnyPath(Result):
     @property
     def _costs(self) -> tuple[Floats, Floats]:
         """A and B of each corner: its expected loss is a·A + (2 − a)·B."""
-        raise NotImplementedError
+        _, first, second = self._names
+        return getattr(self, first), getattr(self, second)
 
     @property
     def _bounds(self) -> Floats:
@@ -468,6 +482,53 @@ class AnyPath(Result):
         gaps = (best - bounds) / np.maximum(best, 1e-300)
         return np.where(best - bounds <= rounding, 0.0, gaps)
 
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each corner: number of parts, prices, A, B, proof, as a pandas table."""
+        number, first, second = self._names
+        columns = {
+            number: getattr(self, number),
+            "low": self._edges[:-1],
+            "high": self._edges[1:],
+            first: getattr(self, first),
+            second: getattr(self, second),
+            "is_proven": self.is_proven,
+        }
+        return data_frame(columns, of="the path")
+
+    def _head(self) -> str:
+        gap = self.gap
+        proof = "no proof" if gap is None else f"largest gap {roughly(gap)}"
+        if gap == 0.0:
+            proof = "proven"
+        cut = ", cut short: corners may be missing" if self.interrupted else ""
+        whole_path = (self.low, self.high) == (0.0, 2.0)
+        between = "" if whole_path else f" for prices from {self.low:g} to {self.high:g}"
+        best = f"optimal {self._called}s" if gap == 0.0 else f"best {self._called}s found"
+        return f"{len(self)} {best} under {self.loss.title}{between}, {proof}{cut}"
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self._head()}>"
+
+    def __str__(self) -> str:
+        widths = (19, *map(len, self._columns[1:-1]), 0)
+        lines = [
+            "  ".join(map(str.rjust, cells, widths)) for cells in (self._columns, *self._rows())
+        ]
+        # Where there are many, those around the price 1, which is where people report from.
+        at = int(np.searchsorted(self.breakpoints, 1.0))
+        start = max(0, min(at - _SHOWN // 2, len(self) - _SHOWN))
+        stop = min(start + _SHOWN, len(self))
+        shown = [self._head(), lines[0]]
+        shown += [f"{'…':>19}  {start:,} at lower prices"] if start else []
+        shown += lines[1 + start : 1 + stop]
+        shown += [f"{'…':>19}  {len(self) - stop:,} at higher prices"] if stop < len(self) else []
+        return "\n".join([*shown, *(f"limit: {limit}" for limit in self.limits)])
+
+    def _page(self) -> Page:
+        return Page(
+            self._head(), tables=[Table("", self._columns, tuple(self._rows()))], notes=self.limits
+        )
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PricePath(AnyPath):
@@ -529,13 +590,13 @@ class PricePath(AnyPath):
     limits: tuple[str, ...] = ()
     _draws: Draws | None = field(default=None, repr=False)
 
+    _called: ClassVar[str] = "partition"
+    _names: ClassVar[tuple[str, str, str]] = ("n_clusters", "splitting", "merging")
+    _columns: ClassVar[tuple[str, ...]] = ("price a", "clusters", "sizes")
+
     @property
     def _points(self) -> NDArray[np.int32]:
         return self.labels
-
-    @property
-    def _costs(self) -> tuple[Floats, Floats]:
-        return self.splitting, self.merging
 
     @property
     def _bounds(self) -> Floats:
@@ -601,50 +662,13 @@ class PricePath(AnyPath):
         inside = (edges >= low) & (edges <= high)
         return self.lower_bounds is not None and not self._gaps()[inside].any()
 
-    # ------------------------------------------------------------------ shown
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row for each corner: clusters, prices, A, B, proof, as a pandas table."""
-        names = ("n_clusters", "low", "high", "splitting", "merging", "is_proven")
-        return data_frame({n: [getattr(c, n) for c in self] for n in names}, of="the path")
-
-    def _rows(self) -> list[tuple[str, str, str]]:
-        shown = []
+    def _rows(self) -> list[tuple[str, ...]]:
+        shown: list[tuple[str, ...]] = []
         for c in self:
             sizes = ", ".join(str(s) for s in np.bincount(c.labels)[:8])
             more = ", …" if c.n_clusters > 8 else ""
             shown.append((f"{c.low:.4f} – {c.high:.4f}", str(c.n_clusters), sizes + more))
         return shown
-
-    def _head(self) -> str:
-        gap = self.gap
-        proof = "no proof" if gap is None else f"largest gap {roughly(gap)}"
-        if gap == 0.0:
-            proof = "proven"
-        cut = ", cut short: corners may be missing" if self.interrupted else ""
-        whole_path = (self.low, self.high) == (0.0, 2.0)
-        between = "" if whole_path else f" for prices from {self.low:g} to {self.high:g}"
-        best = "optimal partitions" if gap == 0.0 else "best partitions found"
-        return f"{len(self)} {best} under {self.loss.title}{between}, {proof}{cut}"
-
-    def __repr__(self) -> str:
-        return f"<PricePath: {self._head()}>"
-
-    def __str__(self) -> str:
-        lines = [self._head(), f"{'price a':>19}  clusters  sizes"]
-        # Where there are many, those around the price 1, which is where people report from.
-        at = int(np.searchsorted(self.breakpoints, 1.0))
-        start = max(0, min(at - _SHOWN // 2, len(self) - _SHOWN))
-        stop = min(start + _SHOWN, len(self))
-        lines += [f"{'…':>19}  {start:,} at lower prices"] if start else []
-        lines += [f"{prices:>19}  {k:>8}  {sizes}" for prices, k, sizes in self._rows()[start:stop]]
-        lines += [f"{'…':>19}  {len(self) - stop:,} at higher prices"] if stop < len(self) else []
-        return "\n".join([*lines, *(f"limit: {limit}" for limit in self.limits)])
-
-    def _page(self) -> Page:
-        return Page(
-            self._head(), tables=[Table("", ("price a", "clusters", "sizes"), tuple(self._rows()))]
-        )
 
 
 # ------------------------------------------------------------------ the search
