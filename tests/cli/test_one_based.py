@@ -57,23 +57,3 @@ def test_a_directory_of_a_summary(partita, place):
     assert "placement.0" not in table(place / "one" / "items.csv")[0]
     printed = (place / "one" / "summary.txt").read_text()
     assert printed in done.output
-
-
-@pytest.mark.parametrize("command", ["core", "representatives --n 2", "path"])
-def test_the_tables_of_questions(command, partita, place):
-    np.savetxt("plain.csv", LABELS, fmt="%d", delimiter=",")
-    words = [*command.split(), "plain.csv", "--no-header"]
-    partita(*words, "--out", "zero.csv")
-    partita(*words, "--out", "one.csv", "--one-based")
-    ones, zeros = table("one.csv"), table("zero.csv")
-    if command == "path":
-        assert list(ones[0])[-5:] == ["1", "2", "3", "4", "5"]
-        zeros = [dict(zip(list(ones[0])[-5:], list(r.values())[-5:], strict=True)) for r in zeros]
-    else:
-        assert [r["item"] for r in ones] == ["1", "2", "3", "4", "5"]
-    labels = [c for c in zeros[0] if c.isdigit() or c == "core" or c.startswith("representative")]
-    assert labels
-    for one, zero in zip(ones, zeros, strict=True):
-        for column in labels:
-            shift = 1 if int(zero[column]) >= 0 else 0
-            assert int(one[column]) == int(zero[column]) + shift

@@ -59,7 +59,9 @@ def test_no_file_of_a_user_is_touched(tmp_path):
 @needs_fork
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_killed_runs_resume_to_the_same_bits(tmp_path):
-    assert outcomes(processes.kill, 40, 3, tmp_path) == [RIGHT] * 3
+    found = [processes.kill(number, tmp_path) for number in spread(40, 3)]
+    assert [verdict.outcome for verdict in found] == [RIGHT] * 3, found
+    assert any(verdict.detail.startswith("killed after") for verdict in found)  # and resumed
 
 
 @needs_fork

@@ -114,13 +114,6 @@ def test_what_polars_writes(path):
         pt.read_draws(path, transpose=True, var_name="z")
 
 
-def test_tables_of_variables(path):
-    pl.DataFrame({"lp__": [0.5], "z[2]": [1], "z[1]": [2], "p[1]": [0.5]}).write_parquet(path)
-    assert pt.read_draws(path) == pt.Draws([[2, 1]])
-    with pytest.raises(InvalidInputError, match="'q' is not among"):
-        pt.read_draws(path, var_name="q")
-
-
 def test_row_groups(path, monkeypatch):
     labels = np.random.default_rng(0).integers(0, 500, (60, 8))
     monkeypatch.setattr("partita.io.draws_table.BLOCK_LABELS", 40)

@@ -126,20 +126,6 @@ def test_a_fixed_number_of_components_learns_its_weight():
     assert (fit.trace["n_components"] == 3).all()
 
 
-@pytest.mark.parametrize("prior", [pt.DirichletProcess(1.0), prior_of("gamma", True)])
-def test_learned_rate(prior):
-    """Partitions and the rate b ~ Gamma(1.5, 0.8), beside a fixed prior and a learned one."""
-    rate = pt.Gamma(1.5, 0.8)
-    fit = pt.sample(DATA, kernel=replace(KERNEL, rate=rate), prior=prior, **RUN)
-    log_p = np.array([prior.log_probability(labels) for labels in PARTITIONS])[:, None]
-    grid = np.linspace(-8, 6, 71)
-    log_p = log_p + np.stack([log_marginals(float(b)) for b in np.exp(grid)], axis=1)
-    log_p = log_p + stats.gamma(1.5, scale=1 / 0.8).logpdf(np.exp(grid)) + grid
-    p = np.exp(log_p - logsumexp(log_p))
-    assert_exact(frequencies(fit.draws, PARTITIONS), p.sum(axis=1))
-    assert_distribution(fit.trace["rate of 0"], grid, p.sum(axis=0))
-
-
 TWO = np.array([[-1.3, 3.0], [-0.9, np.nan], [0.2, 5.5], [1.1, 4.0], [1.4, 9.0]])
 
 

@@ -73,12 +73,6 @@ def test_split_merge_moves(prior):
     assert len(seen) > 2  # splits and merges happened
 
 
-def test_both_moves_in_one_iteration():
-    steps = run_both(CASES["product"], PRIORS["dirichlet"], sweeps=2, split_merge=3, iterations=3)
-    for state, labels, _ in steps:
-        np.testing.assert_array_equal(state.labels, labels)
-
-
 # --------------------------------------------------------------------------------- random numbers
 
 

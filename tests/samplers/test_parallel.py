@@ -7,7 +7,7 @@ import partita as pt
 from partita.io.data_table import as_table
 from partita.kernels.gibbs import parallel as kernels
 from partita.samplers import parallel
-from partita.samplers.chains import ChainState, build_model
+from partita.samplers.chains import build_model
 from partita.testing import assert_exact, frequencies
 from reference import parallel_sweep as reference
 from samplers.cases import PRIORS, cases, exact, few_rows_in_parallel, log_joint
@@ -68,22 +68,6 @@ def test_rows_are_allocated_as_one_by_one(name):
     later = likelihood._replace(data=likelihood.data[70:])
     kernels.allocate(later, np.arange(40), 70, weights, theta, key, part, False, False)
     np.testing.assert_array_equal(part, expected[70:110])
-
-
-@pytest.mark.parametrize("name", ["normal", "wishart", "categorical", "poisson"])
-def test_densities_given_drawn_parameters_average_to_the_predictive_one(name):
-    """E f(x | θ) over θ given a cluster's items is the density that the collapsed sweep takes."""
-    case, n_draws = CASES[name], 3_000
-    model = model_of(case)
-    likelihood, store = store_of(model, np.zeros(N, np.int32), 1)
-    copies = np.repeat(store[:, :1], n_draws, axis=1)
-    _, theta = kernels.draw_parameters(
-        likelihood, model.prior.arrays, copies, np.arange(n_draws), random_state()
-    )
-    x = case.values[4]
-    f = np.exp([reference.log_density(name, x, column, (3, 4)) for column in theta[2:].T])
-    ratio = f / np.exp(case.reference(x, case.values))
-    assert abs(ratio.mean() - 1) < 4.5 * ratio.std() / np.sqrt(n_draws)
 
 
 def test_statistics_in_pieces_are_those_of_all():
@@ -173,29 +157,6 @@ def test_deleting_emptied_clusters_is_wrong(few, monkeypatch):
     fit = run(case, prior, split_merge=0)
     with pytest.raises(AssertionError):
         assert_exact(frequencies(fit.draws, PARTITIONS), exact(case, prior, PARTITIONS))
-
-
-@pytest.mark.parametrize("name", ["normal", "wishart"])
-def test_moves_leave_the_clusters_as_measured_anew(name):
-    """Statistics and caches after splits, merges and collapsed sweeps are those of the labels."""
-    case = {case.name: case for case in cases(n=60, seed=3)}[name]
-    model = model_of(case)
-    rows = parallel.LocalRows(model.arrays.likelihood(model.values), 1)
-    state = ChainState(np.zeros(60, np.int32), 1.3, random_state(1))
-    chain = parallel.Chain(rows, model, state, [state.labels], 1)
-    seen = set()
-    for move in ["_split_merge"] * 60 + ["_collapsed", "_split_merge"] * 20:
-        chain._learn()
-        getattr(chain, move)()
-        store, names = chain._store, chain.names
-        seen.add(names.size)
-        chain.measure()
-        chain._learn()
-        order = [int(np.flatnonzero(chain.names == name)[0]) for name in names]
-        np.testing.assert_allclose(
-            store[:, : names.size], chain._store[:, order], rtol=1e-7, atol=1e-7
-        )
-    assert len(seen) > 2
 
 
 # ------------------------------------------------------------------ runs

@@ -57,23 +57,6 @@ def test_a_concentration_that_is_well_known_is_integrated(n, k, sigma, gamma):
     assert prior.log_probability(labels) == pytest.approx(expected, abs=1e-6)
 
 
-@pytest.mark.parametrize("name", PRIORS)
-def test_the_tables_of_the_loops_give_the_same_log_probability(name):
-    from partita.kernels.gibbs.prior import log_prior
-
-    prior = PRIORS[name]
-    tables = prior.tables(8)
-    alpha, arrays = tables.concentration, tables.arrays
-    for labels in pt.lattice.all_partitions(8):
-        sizes = pt.cluster_sizes(labels).astype(float)
-        fixed = prior
-        if arrays.shape > 0:  # given the concentration: compare with the fixed one
-            kind = type(prior)
-            fixed = kind(alpha, prior.discount) if kind is pt.PitmanYor else kind(alpha)
-        found = tables.constant + log_prior(arrays, alpha, sizes, sizes.size, 8)
-        assert found == pytest.approx(fixed.log_probability(labels), abs=1e-10)
-
-
 def test_pitman_yor_without_discount_is_the_dirichlet_process():
     for concentration in (0.7, pt.Gamma(2, 3)):
         a, b = pt.PitmanYor(concentration, 0), pt.DirichletProcess(concentration)

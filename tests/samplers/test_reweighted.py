@@ -309,28 +309,6 @@ def test_the_grid_is_halved_and_doubled_until_refused(fit, found):
     assert grid.parameter == "weight"
 
 
-def test_what_is_said_is_so(found):
-    k = int(found.estimate.max()) + 1
-    assert found.sentence.startswith(f"The {k} clusters are the estimate at")
-    for scale in found.refused_scale[np.isfinite(found.refused_scale)]:
-        assert f"{scale:.3g}" in found.sentence
-    # One that changes is named with its distance, and ends what is said of the range.
-    other = found.labels.copy()
-    last = int(np.flatnonzero(np.isfinite(found.scale))[-1])
-    other[last] = 0
-    numbers = {name: getattr(found, name).copy() for name in ("distance", "n_clusters", "excess")}
-    numbers["distance"][last], numbers["n_clusters"][last], numbers["excess"][last] = 0.5, 1, 9.0
-    changed = replace(found, labels=other, **numbers)
-    high = f"{found.scale[last - 1]:.3g}"
-    assert f"to {high}" in changed.sentence or f"concentration {high}" in changed.sentence
-    assert f"at {found.scale[last]:.3g} it has 1 cluster (0.5 bits away)" in changed.sentence
-    assert not changed.same[last]
-    assert (
-        "0.5 bits away, within Monte Carlo error"
-        in replace(changed, excess=np.zeros(len(found))).sentence
-    )
-
-
 def test_surviving_clusters():
     """A reported cluster that is cut in half has a Jaccard of one half, and survives by that."""
     labels = np.repeat([[0, 0, 0, 0, 1, 1, 2, 2]], 300, axis=0)

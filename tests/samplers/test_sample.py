@@ -41,12 +41,6 @@ def test_thinning_keeps_every_second_draw():
     np.testing.assert_array_equal(every.draws.labels[1::2], second.draws.labels)
 
 
-def test_cutting_a_run_into_rounds_changes_nothing(monkeypatch):
-    whole = pt.sample(DATA, **SHORT)
-    monkeypatch.setattr(chain_module, "_ROUND_SECONDS", 0.0)  # one iteration per round
-    assert same(whole, pt.sample(DATA, **SHORT))
-
-
 def test_rounds_change_nothing_while_the_number_of_clusters_jumps(monkeypatch):
     options = SHORT | {"prior": pt.PitmanYor(6.0, 0.7), "initial": "one", "split_merge": 5}
     whole = pt.sample(DATA, **options)

@@ -75,17 +75,6 @@ def test_usual_and_unusual_spellings_of_missing_cells(tmp_path):
     assert np.isnan(table.columns[0]).tolist() == [False, True, True, False, False]
 
 
-def test_european_tables(tmp_path):
-    path = written(tmp_path, "\ufeffname;x;y\nä;1,5;2\nö;-0,25;3,5\n")
-    with pytest.raises(pt.PartitaError, match=r"one column, and has a semicolon .* sep=';'"):
-        as_table(path, TextOptions())
-    table = as_table(path, TextOptions(sep=";", decimal=","))
-    assert table.names == ("name", "x", "y")
-    assert table.columns[1].tolist() == [1.5, -0.25]
-    with pytest.raises(pt.PartitaError, match="'1,5'; turn them into numbers"):
-        pt.sample(written(tmp_path, 'x,y\n"1,5",2\n"2,5",3\n"2,5",4\n'), **SHORT)
-
-
 def test_lines_are_counted_as_the_file_counts_them(tmp_path):
     text = 'x,y\n1.5,"two\nlines"\n\n2.5,b\noops,a\n3.5,a\n4.5,b\n'
     with pytest.raises(pt.PartitaError, match="'oops' in lines 6"):

@@ -31,17 +31,6 @@ def test_the_bound_of_an_estimate_is_never_above_the_minimum(loss, bound):
         assert found.lower_bound >= 0.0
 
 
-@pytest.mark.parametrize("loss", METRICS, ids=repr)
-def test_the_matching_bound_holds_for_eight_items_and_many_posteriors(loss):
-    for seed in range(3):
-        draws = random_posterior(8, 30, seed, weighted=seed == 2).unique()
-        minimum = all_losses(draws, loss)[1].min()
-        for block in (2, 5, 64):
-            rng = np.random.default_rng(seed)
-            value = matching_bound(draws, loss, block=block, whole=block, rng=rng, n_jobs=1)
-            assert 0.0 <= value <= minimum + 1e-12
-
-
 def steep(name: str) -> pt.Draws:
     """Sixty to two hundred draws of twelve items, with weights of the name."""
     n_draws = {"halves": 60, "sevenths": 200, "log-normal": 150, "beyond int64": 70}[name]

@@ -51,21 +51,6 @@ def test_agreement_names_kinds_and_is_not_printed_as_evidence():
     assert "agree" not in repr(found)  # kinds of starts may share a local minimum
 
 
-def test_linkage_links_a_sample_of_many_items():
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 5, 1_100)
-    labels = np.where(rng.random((30, 1_100)) < 0.2, rng.integers(0, 6, (30, 1_100)), truth)
-    found = pt.estimate(labels, bound=None)
-    assert found.search.starts[0].origin == "average linkage"
-    assert pt.distance(found.labels, truth) == 0.0
-
-
-def test_ten_items_are_enumerated_and_so_proven():
-    draws = random_posterior(10, 30, 3)
-    for loss in ("vi", "one_minus_ari", "nid"):
-        assert pt.estimate(draws, loss=loss, bound=None).is_proven_optimal
-
-
 def test_a_time_limit_binds_the_proof_and_keeps_the_search(monkeypatch):
     def endless(task, labels, value, effort):
         while not task.clock.is_up():
