@@ -196,7 +196,7 @@ if __name__ == "__main__":
         def pressed(client, future):
             if waits is not None and next(waits, None) == 1:
                 os.killpg(0, signal.SIGINT)  # as a terminal does: the workers are told, too
-            settle(client, future)
+            return settle(client, future)
 
         remote.wait_for, blockwise.descend = pressed, descending
         found = pt.estimate(draws, method="sweep", n_starts=2)

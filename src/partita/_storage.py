@@ -8,6 +8,8 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from decimal import Decimal
+from numbers import Real
 from typing import IO, Any
 
 import numpy as np
@@ -348,22 +350,32 @@ def clean_weights(weights: ArrayLike, n_draws: int) -> NDArray[np.float64]:
     return shares
 
 
+@about("chain")
 def clean_chain(chain: ArrayLike, n_draws: int) -> NDArray[Any]:
-    """One chain id per draw."""
-    with about("chain"):
-        values = np.array(plain_array(chain, "chain", InvalidInputError))
-        if values.dtype.kind == "O" and values.size:
-            values = np.array(values.tolist()) if values.ndim == 1 else values
-    if values.shape != (n_draws,):
+    """One chain id per draw: integers where all are whole numbers, else text; none is missing."""
+    given = chain.tolist() if isinstance(chain, np.ma.MaskedArray) else chain
+    ids = np.array(plain_array(given, "chain", InvalidInputError))
+    if ids.shape != (n_draws,):
         raise InvalidInputError(
-            f"chain has shape {values.shape}; expected one id per draw, shape ({n_draws},).",
-            argument="chain",
+            f"chain has shape {ids.shape}; expected one id per draw, shape ({n_draws},)."
         )
-    if values.dtype.kind not in "iuU":
-        raise InvalidInputError(
-            f"chain ids have dtype {values.dtype}; expected integers or strings.", argument="chain"
-        )
-    return values
+    kind, expected = ids.dtype.kind, "expected whole numbers or text, one per draw."
+    if kind in "iu" or (kind == "U" and not (ids == "").any()):
+        return ids
+    if kind not in "UTOfb":
+        raise InvalidInputError(f"chain ids have dtype {ids.dtype}; {expected}")
+    found: list[Any] = ids.tolist()
+    for draw, value in enumerate(found):
+        if value is None or type(value).__name__ == "NAType" or value == "" or value != value:
+            raise InvalidInputError(f"the chain id of draw {draw} is missing; {expected}")
+    if any(isinstance(value, str) for value in found):
+        return np.array([str(value) for value in found])
+    for draw, value in enumerate(found):
+        limit = 2**53 if isinstance(value, float) else 2**63  # floats skip whole numbers beyond
+        whole = isinstance(value, (Real, Decimal)) and float(value).is_integer()
+        if not whole or not -limit < value < limit:
+            raise InvalidInputError(f"the chain id of draw {draw} is {value!r}; {expected}")
+    return np.array([int(value) for value in found], np.int64)
 
 
 def clean_kind(kind: Kind, chain: object) -> Kind:

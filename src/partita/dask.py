@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 import logging
 import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import wait
 from contextlib import contextmanager
 from itertools import islice
 from operator import itemgetter
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from partita._imports import __version__, require
 from partita._resources import require_memory
-from partita._storage import canonicalise, chunk_rows, chunk_slices, smallest_unsigned
+from partita._storage import canonicalise, chunk_slices, smallest_unsigned
 from partita._validate import unexpected
 from partita.errors import ClusterError, InvalidInputError, PartitaError
 from partita.kernels.arrays import Ints
@@ -108,23 +108,14 @@ def require_same_version(client: Any) -> Any:
             f"Dask workers have partita {', '.join(others)}, and here it is {__version__}. Install "
             "the same version where they run."
         )
-    _ignore_ctrl_c_on_workers(client)
-    _verified_clients.add(client)
-    return client
-
-
-def _ignore_ctrl_c_on_workers(client: Any) -> None:
-    """Let the workers of a local cluster pass over Ctrl-C, which is meant for this process.
-
-    Terminals and notebooks send it to all processes that were started from them. These workers
-    would leave for good, and the best result so far could not be measured on draws they held.
-    """
-    from distributed import LocalCluster
-
-    if isinstance(client.cluster, LocalCluster):
+    if isinstance(client.cluster, require("distributed", extra="dask").LocalCluster):
+        # Terminals and notebooks send Ctrl-C to all processes that were started from them. These
+        # workers would leave for good, with draws on which the best so far is to be measured.
         # Workers that are threads of this process refuse, and need it not.
         deaf = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
         client.run(exec, deaf, on_error="return")
+    _verified_clients.add(client)
+    return client
 
 
 @contextmanager
@@ -202,80 +193,61 @@ def submit_in_order(client: Any, submit: Callable[[T], Any], work: Iterable[T]) 
     left = iter(work)
     try:
         with translate_cluster_errors(client):
-            busy = 2 * sum(client.nthreads().values())
+            busy = max(1, 2 * sum(client.nthreads().values()))
             waiting.extend(submit(task) for task in islice(left, busy))
         while waiting:
             with translate_cluster_errors(client):
-                wait_for(client, waiting[0])
-                result = _fetch_result(client, waiting[0])
+                result = wait_for(client, waiting[0])
                 waiting.popleft()
                 waiting.extend(submit(task) for task in islice(left, 1))
             yield result
     finally:
-        cancel(client, list(waiting))
+        cancel(client, waiting)
 
 
-def wait_for(client: Any, future: Any) -> None:
-    """Wait until a future is done or failed."""
+def wait_for(client: Any, future: Any) -> Any:
+    """The result of a future, made again where it is lost with its worker.
 
-    def is_over(seconds: float) -> bool:
-        try:
-            future.exception(timeout=seconds)
-        except TimeoutError:
-            return False
-        return True
-
-    _wait_until(is_over, client)
-
-
-def _fetch_result(client: Any, future: Any) -> Any:
-    """The result of a future; one that was lost with its worker is waited for again."""
-    running = asyncio.run_coroutine_threadsafe(
-        client.gather(future, asynchronous=True), client.loop.asyncio_loop
-    )
+    An error where no worker is left for long. Dask itself waits forever: for workers that died
+    and were not started again, that left because of a task they could not unpickle, or whose
+    time on their machine was over.
+    """
+    gathering = client.gather(future, asynchronous=True)
+    running = asyncio.run_coroutine_threadsafe(gathering, client.loop.asyncio_loop)
+    alone_since = None
     try:
-        _wait_until(lambda seconds: bool(concurrent.futures.wait([running], seconds).done), client)
+        while not wait([running], _LOOK).done:
+            if client.status != "running" or client.nthreads():
+                alone_since = None
+                continue
+            if alone_since is None:
+                alone_since = time.monotonic()
+                _log.warning("%s Waiting %g s for one.", _no_workers(client), _PATIENCE)
+            if time.monotonic() - alone_since >= _PATIENCE:
+                raise ClusterError(
+                    f"{_no_workers(client)} There were some, but none was left for {_PATIENCE:g} "
+                    "s; their logs may say why."
+                )
         return running.result()
     finally:
         running.cancel()
 
 
-def _wait_until(is_over: Callable[[float], bool], client: Any) -> None:
-    """Wait until ``is_over(seconds)``; an error where no worker is left for long.
-
-    Dask itself waits forever: for workers that died and were not started again, that left
-    because of a task they could not unpickle, or whose time on their machine was over.
-    """
-    alone_since = None
-    while not is_over(_LOOK):
-        if client.status != "running" or client.nthreads():
-            alone_since = None
-            continue
-        if alone_since is None:
-            alone_since = time.monotonic()
-            _log.warning("%s Waiting %g s for one.", _no_workers(client), _PATIENCE)
-        if time.monotonic() - alone_since >= _PATIENCE:
-            raise ClusterError(
-                f"{_no_workers(client)} There were some, but none was left for {_PATIENCE:g} s; "
-                "their logs may say why."
-            )
-
-
-def cancel(client: Any, futures: Sequence[Any]) -> None:
+def cancel(client: Any, futures: Iterable[Any]) -> None:
     """Tell the scheduler to forget tasks, where there still is one."""
-    if futures and client.status == "running":
-        client.cancel(list(futures))
+    if (left := list(futures)) and client.status == "running":
+        client.cancel(left)
 
 
 # ------------------------------------------------------------------ what runs on workers
 
 
-def _rows_of(labels: Small, rows: Where) -> Small:
+def _select(labels: Small, rows: Where) -> Small:
     return labels[rows]
 
 
 def _apply(
-    function: Callable[..., R] | None, parts: Sequence[Small], order: Where, dtype: Any, more: Any
+    function: Callable[..., R] | None, parts: Sequence[Small], order: Where, dtype: Any, *more: Any
 ) -> Any:
     """A function of rows that came in parts, or these rows: those of one part, or in this order."""
     if len(parts) == 1:
@@ -286,13 +258,11 @@ def _apply(
     return rows if function is None else function(rows, *more)
 
 
-def _sum_group(
-    function: Callable[..., Sums], chunks: Sequence[Small], work: Any, dtype: np.dtype[Any]
-) -> Sums:
-    """Sums of a function over blocks, each a place in one of the chunks."""
+def _sum_group(function: Callable[..., Sums], work: Sequence[Any], dtype: Any) -> Sums:
+    """Sums of a function over blocks."""
     from partita.scan import sum_arrays
 
-    return sum_arrays(_apply(function, [chunks[n]], where, dtype, more) for n, where, more in work)
+    return sum_arrays(_apply(function, *place, dtype, *more) for place, more in work)
 
 
 def _add_sums(sums: Sums, more: Sums) -> Sums:
@@ -300,8 +270,8 @@ def _add_sums(sums: Sums, more: Sums) -> Sums:
     return tuple(a + b for a, b in zip(sums, more, strict=True))
 
 
-def _columns(rows: Small, items: Ints) -> tuple[Small, Ints]:
-    return canonicalise(rows, items)
+def _nothing(_: object) -> None:
+    """A task that is done when another is, and has little to send."""
 
 
 class RemoteLabels:
@@ -311,19 +281,25 @@ class RemoteLabels:
     ----------
     client : distributed.Client
     futures : tuple of Future
-        One for each chunk of :func:`partita._storage.chunk_slices`.
+        One for each chunk of consecutive draws.
     shape : (int, int)
         Draws and items.
     dtype : dtype
         The smallest for all draws; a chunk's own may be smaller.
+    ends : list of int
+        Number of the draw after each chunk; by default those of :func:`chunk_slices`.
     """
 
-    __slots__ = ("client", "dtype", "futures", "shape")
-
     def __init__(
-        self, client: Any, futures: Sequence[Any], shape: tuple[int, int], dtype: np.dtype[Any]
+        self,
+        client: Any,
+        futures: Sequence[Any],
+        shape: tuple[int, int],
+        dtype: np.dtype[Any],
+        ends: Sequence[int] | None = None,
     ) -> None:
         self.client, self.futures, self.shape, self.dtype = client, tuple(futures), shape, dtype
+        self.ends = [s.stop for s in chunk_slices(*shape)] if ends is None else list(ends)
 
     @property
     def nbytes(self) -> int:
@@ -331,13 +307,13 @@ class RemoteLabels:
         return self.shape[0] * self.shape[1] * self.dtype.itemsize
 
     def map(
-        self, function: Callable[..., R], work: Iterable[tuple[Where, tuple[Any, ...]]]
+        self, function: Callable[..., R] | None, work: Iterable[tuple[Where, tuple[Any, ...]]]
     ) -> Iterator[R]:
         """``function(labels of some draws, *more)`` for each part of the work, in order."""
-        shipped = submit_value(self.client, function)
+        shipped = None if function is None else submit_value(self.client, function)
 
         def submit(task: tuple[Where, tuple[Any, ...]]) -> Any:
-            return self._submit(_apply, shipped, *self._parts(task[0]), self.dtype, task[1])
+            return self._submit(_apply, shipped, *self._parts(task[0]), self.dtype, *task[1])
 
         yield from submit_in_order(self.client, submit, work)
 
@@ -352,17 +328,13 @@ class RemoteLabels:
         chain: list[Any] = []
         # No wish where a task should run: one for a worker that dies has been seen to wait forever.
         for group in work:
-            places = [(*self._locate_block(where), more) for where, more in group]
-            mine = sorted({chunk for chunk, _, _ in places})
-            chunks = [self.futures[chunk] for chunk in mine]
-            inside = [(mine.index(chunk), where, more) for chunk, where, more in places]
-            found = self._submit(_sum_group, shipped, chunks, inside, self.dtype)
+            places = [(self._parts(where), more) for where, more in group]
+            found = self._submit(_sum_group, shipped, places, self.dtype)
             chain.append(self._submit(_add_sums, chain[-1], found) if chain else found)
-        last = chain[-1]
+        last = chain.pop()
         try:
-            for number in range(len(chain) - 1):
-                with translate_cluster_errors(self.client):
-                    wait_for(self.client, chain[number])  # the last one tells of an error
+            done = submit_in_order(self.client, lambda one: self._submit(_nothing, one), chain[:])
+            for number, _ in enumerate(done):
                 chain[number] = None  # its sums need not be kept
                 say(number)
             (sums,) = submit_in_order(self.client, lambda one: one, [last])
@@ -374,7 +346,7 @@ class RemoteLabels:
 
     # ------------------------------------------------------------------ some of the labels
 
-    def rows(self, draws: NDArray[np.int64], say: Callable[[int], None] | None = None) -> Small:
+    def rows(self, draws: Ints, say: Callable[[int], None] | None = None) -> Small:
         """The labels of some draws, in the order given; ``say`` is told how many are here."""
         require_memory(
             draws.size * self.shape[1] * self.dtype.itemsize,
@@ -383,110 +355,77 @@ class RemoteLabels:
             "labels take draws[0] or draws[::10].",
         )
         out = np.empty((draws.size, self.shape[1]), self.dtype)
-        work = list(self._by_chunk(draws))
-        found = submit_in_order(
-            self.client, lambda one: self._submit(_rows_of, self.futures[one[0]], one[1]), work
-        )
-        done = 0
-        for (_, _, to), part in zip(work, found, strict=True):
-            out[to] = part
-            done += to.size
+        chunks = chunk_slices(*out.shape)
+        found: Iterator[Small] = self.map(None, [(draws[chunk], ()) for chunk in chunks])
+        for chunk, part in zip(chunks, found, strict=True):
+            out[chunk] = part
             if say is not None:
-                say(done)
+                say(chunk.stop)
         return out
 
-    def select(self, draws: NDArray[np.int64]) -> RemoteLabels:
+    def select(self, draws: Ints) -> RemoteLabels:
         """Some draws, in the order given, where the workers are."""
-        futures = self._rebuild_chunks([(self, draws)], self.dtype, None)
-        return RemoteLabels(self.client, futures, (draws.size, self.shape[1]), self.dtype)
+        shape = (draws.size, self.shape[1])
+        made = [
+            self._submit(_apply, None, *self._parts(draws[chunk]), self.dtype)
+            for chunk in chunk_slices(*shape)
+        ]
+        return RemoteLabels(self.client, made, shape, self.dtype)
 
     def followed_by(self, others: Sequence[RemoteLabels]) -> RemoteLabels:
         """These draws and those of others of the same items, one after the other."""
-        every = [(one, np.arange(one.shape[0])) for one in (self, *others)]
-        dtype = np.result_type(*[one.dtype for one, _ in every])
-        shape = (sum(draws.size for _, draws in every), self.shape[1])
-        return RemoteLabels(self.client, self._rebuild_chunks(every, dtype, None), shape, dtype)
+        every = (self, *others)
+        lengths = np.concatenate([np.diff(one.ends, prepend=0) for one in every])
+        futures = [future for one in every for future in one.futures]
+        dtype = np.result_type(*[one.dtype for one in every])
+        shape = (int(lengths.sum()), self.shape[1])
+        return RemoteLabels(self.client, futures, shape, dtype, np.cumsum(lengths).tolist())
 
-    def columns(self, items: NDArray[np.int64]) -> tuple[RemoteLabels, NDArray[np.int64]]:
+    def columns(self, items: Ints) -> tuple[RemoteLabels, Ints]:
         """Some items, canonical again, and the numbers of clusters."""
-        every = [(self, np.arange(self.shape[0]))]
-        made = self._rebuild_chunks(
-            every, self.dtype, _columns, submit_value(self.client, items), width=items.size
-        )
-        return finish(self.client, made, (self.shape[0], items.size))
-
-    def _rebuild_chunks(
-        self,
-        sources: Sequence[tuple[RemoteLabels, Ints]],
-        dtype: np.dtype[Any],
-        function: Callable[..., Any] | None,
-        *more: Any,
-        width: int | None = None,
-    ) -> list[Any]:
-        """Futures of the chunks that draws of several sources make, one after the other."""
-        ends = np.cumsum([draws.size for _, draws in sources]).tolist()
-        made = []
-        for chunk in chunk_slices(ends[-1], width or self.shape[1]):
-            parts: list[Any] = []
-            places: list[Ints] = []
-            for (one, draws), end in zip(sources, ends, strict=True):
-                first = end - draws.size
-                start = max(chunk.start, first)
-                for number, rows, to in one._by_chunk(
-                    draws[start - first : max(0, chunk.stop - first)]
-                ):
-                    parts.append(self._submit(_rows_of, one.futures[number], rows))
-                    places.append(to + start - chunk.start)
-            order = np.argsort(places[0]) if len(parts) == 1 else np.concatenate(places)
-            made.append(self._submit(_apply, function, parts, order, dtype, list(more)))
-        return made
+        wanted = submit_value(self.client, items)
+        made = [self._submit(canonicalise, future, wanted) for future in self.futures]
+        return finish(self.client, made, (self.shape[0], items.size), self.ends)
 
     def _parts(self, where: Where) -> tuple[list[Any], Where]:
         """Futures that hold some draws, and their places: in the one future, or in the result."""
-        if isinstance(where, slice):
-            chunk, inside = self._locate_block(where)
-            return [self.futures[chunk]], inside
-        work = list(self._by_chunk(where))
-        if len(work) == 1:
-            chunk, rows, to = work[0]
-            return [self.futures[chunk]], rows[np.argsort(to)]
-        parts = [self._submit(_rows_of, self.futures[chunk], rows) for chunk, rows, _ in work]
-        return parts, np.concatenate([to for _, _, to in work])
-
-    def _locate_block(self, where: slice) -> tuple[int, slice]:
-        """The chunk that holds a block, and where it is in it."""
-        chunk, first = divmod(where.start, chunk_rows(self.shape[1]))
-        return chunk, slice(first, first + where.stop - where.start)
-
-    def _by_chunk(self, draws: Ints) -> Iterator[tuple[int, Ints, Ints]]:
-        """Yield, for each chunk with some of the draws, its number, their rows and places."""
-        step = chunk_rows(self.shape[1])
-        for number in np.unique(draws // step).tolist():
-            to = np.flatnonzero(draws // step == number)
-            yield number, draws[to] - number * step, to
+        draws = np.arange(where.start, where.stop) if isinstance(where, slice) else where
+        chunk_of = np.searchsorted(self.ends, draws, "right")
+        chunks = np.unique(chunk_of).tolist()
+        starts = [0, *self.ends]
+        if len(chunks) == 1:
+            first = starts[chunks[0]]
+            if isinstance(where, slice):
+                return [self.futures[chunks[0]]], slice(where.start - first, where.stop - first)
+            return [self.futures[chunks[0]]], draws - first
+        places = [np.flatnonzero(chunk_of == chunk) for chunk in chunks]
+        parts = [
+            self._submit(_select, self.futures[chunk], draws[to] - starts[chunk])
+            for chunk, to in zip(chunks, places, strict=True)
+        ]
+        return parts, np.concatenate(places)
 
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         return self.client.submit(function, *arguments, pure=False)
 
 
 def finish(
-    client: Any, made: Sequence[Any], shape: tuple[int, int]
-) -> tuple[RemoteLabels, NDArray[np.int64]]:
+    client: Any,
+    made: Sequence[Any],
+    shape: tuple[int, int],
+    ends: Sequence[int] | None = None,
+) -> tuple[RemoteLabels, Ints]:
     """Remote labels from futures of (labels, numbers of clusters), one for each chunk."""
-    labels = [client.submit(itemgetter(0), one, pure=False) for one in made]
-    counts = np.concatenate(
-        list(
-            submit_in_order(client, lambda one: client.submit(itemgetter(1), one, pure=False), made)
-        )
+    labels, parts = (
+        [client.submit(itemgetter(place), one, pure=False) for one in made] for place in (0, 1)
     )
+    counts = np.concatenate(list(submit_in_order(client, lambda one: one, parts)))
     dtype = smallest_unsigned(int(counts.max()) - 1)
-    return RemoteLabels(client, labels, shape, dtype), counts
+    return RemoteLabels(client, labels, shape, dtype, ends), counts
 
 
 def send_labels(client: Any, labels: Small) -> RemoteLabels:
     """Labels from here, on workers; the scheduler keeps what they are made from."""
-    shape = (int(labels.shape[0]), int(labels.shape[1]))
-    futures = [
-        submit_value(client, np.ascontiguousarray(labels[chunk])) for chunk in chunk_slices(*shape)
-    ]
-    return RemoteLabels(client, futures, shape, labels.dtype)
+    chunks = chunk_slices(*labels.shape)
+    futures = [submit_value(client, np.ascontiguousarray(labels[chunk])) for chunk in chunks]
+    return RemoteLabels(client, futures, labels.shape, labels.dtype)

@@ -36,7 +36,7 @@ def test_consolidated_metadata_and_nested_codecs_are_looked_at(store):
         "configuration": {"codecs": [{"name": "numcodecs.pickle"}]},
     }
     (store / "zarr.json").write_text(json.dumps({"codecs": [inner]}))
-    with pytest.raises(FileFormatError, match="codec 'numcodecs"):
+    with pytest.raises(FileFormatError, match="codec 'pickle'"):
         pt.read_draws(store)
 
 

@@ -8,8 +8,9 @@ import os
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,7 +25,7 @@ from partita._validate import plain_array, refuse_var_name
 from partita.dask import current_client
 from partita.draws import Draws, draws_from_array
 from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError
-from partita.io.draws_table import build, clean_ids, rows_per_block
+from partita.io.draws_table import build, rows_per_block
 from partita.io.table import BY_NAME, ReadOptions, choose_variable, refuse_transpose
 
 # ------------------------------------------------------------------ npy, npz
@@ -268,35 +269,17 @@ def _choose(dataset: Any, var_name: str | None) -> Any:
 
 def _draws_from_array(array: Any) -> Draws:
     chain, draw, item = _dims(array)
-    n_draws = array.sizes[draw]
-    ids: NDArray[Any] | None = None
+    ids = None
     if chain is not None:
-        per_chain = array["chain"].values
-        ids = np.repeat(clean_ids(np.asarray(per_chain)), n_draws)
+        ids = array["chain"].values
     elif "chain" in array.coords and array.coords["chain"].dims == (draw,):
-        ids = clean_ids(np.asarray(array.coords["chain"].values))
-    rows = n_draws * (array.sizes[chain] if chain else 1)
-    names = item_names(array, item)
-    client = None if array.chunks is None else current_client()
-    if client is not None:
-        from partita.io.read import draws_on_workers
-
-        order = [dim for dim in (chain, draw, item) if dim]
-        labels = array.transpose(*order).data.reshape(-1, array.sizes[item])
-        return draws_on_workers(labels, client, chain=ids, item_names=names)
-    blocks = _blocks(array, chain, draw, item)
-    return build(blocks, array.sizes[item], expected=rows, chain=ids, item_names=names)
-
-
-def _blocks(array: Any, chain: str | None, draw: str, item: str) -> Iterator[NDArray[Any]]:
-    """Rows in blocks, so that a file-backed or dask array is never loaded whole."""
-    step = rows_per_block(array.sizes[item])
-    parts = (
-        [array] if chain is None else [array.isel({chain: i}) for i in range(array.sizes[chain])]
-    )
-    for part in parts:
-        for start in range(0, array.sizes[draw], step):
-            yield part.isel({draw: slice(start, start + step)}).transpose(draw, item).values
+        ids = array.coords["chain"].values
+    # File-backed and dask arrays are never loaded whole.
+    array = array.transpose(*[dim for dim in (chain, draw, item) if dim])
+    fields: dict[str, Any] = {"ids": ids, "item_names": item_names(array, item)}
+    if array.chunks is None:
+        return draws_in_blocks(array, attrgetter("values"), **fields)
+    return draws_in_blocks(array.data, _computed, client=current_client(), **fields)
 
 
 def item_names(array: Any, item: str) -> list[str] | None:
@@ -311,8 +294,6 @@ def item_names(array: Any, item: str) -> list[str] | None:
 
 def _draws_of_partita(array: Any, stats: Any, check: Any) -> Draws:
     """Draws that ``write_draws`` wrote: with weights, and with chains of any shape or none."""
-    from partita.draws import with_fields
-
     draws = _draws_from_array(array)
     source = array.attrs[CHAIN_FROM]
     # Files written before the attribute was have weights where there are any.
@@ -322,12 +303,13 @@ def _draws_of_partita(array: Any, stats: Any, check: Any) -> Draws:
             "the labels say that draws have no weights, and the group sample_stats has some. Copy "
             "or write the file again."
         )
-    weights = _statistic(stats, "weight", check) if weighted else None
-    kind = array.attrs.get(KIND, "posterior")
-    if source == "dimension":
-        return with_fields(draws, weights=weights, kind=kind)
-    chain = None if source == "none" else clean_ids(_statistic(stats, "chain_id", check))
-    return draws._with(weights=weights, chain=chain, kind=kind)
+    fields: dict[str, Any] = {
+        "weights": _statistic(stats, "weight", check) if weighted else None,
+        "kind": array.attrs.get(KIND, "posterior"),
+    }
+    if source != "dimension":
+        fields["chain"] = None if source == "none" else _statistic(stats, "chain_id", check)
+    return draws._with(**fields)
 
 
 def _statistic(stats: Any, name: str, check: Any) -> NDArray[Any]:
@@ -356,15 +338,7 @@ def draws_from_dask(array: Any) -> Draws:
             f"the dask array has shape {array.shape}; its chunks must be of known size. Call "
             ".compute_chunk_sizes() first."
         )
-    client = current_client()
-    if client is None:
-        return draws_in_blocks(array, _computed)
-    from partita.io.read import draws_on_workers
-
-    if array.ndim == 2:
-        return draws_on_workers(array, client)
-    ids = np.repeat(np.arange(array.shape[0]), int(array.shape[1]))
-    return draws_on_workers(array.reshape(-1, int(array.shape[-1])), client, chain=ids)
+    return draws_in_blocks(array, _computed, client=current_client())
 
 
 def _computed(part: Any) -> Any:
@@ -376,10 +350,27 @@ def _computed(part: Any) -> Any:
         ) from error
 
 
-def draws_in_blocks(array: Any, load: Callable[[Any], Any]) -> Draws:
-    """Draws from an array (draw, item) or (chain, draw, item) that loads a few rows at a time."""
+def draws_in_blocks(
+    array: Any,
+    load: Callable[[Any], Any],
+    *,
+    ids: NDArray[Any] | None = None,
+    item_names: Sequence[str] | None = None,
+    client: Any = None,
+) -> Draws:
+    """Draws from an array (draw, item) or (chain, draw, item) that loads a few rows at a time.
+
+    ``ids`` are those of the draws, or of the chains; with a ``client`` its workers load the rows.
+    """
     n_draws, n_items = map(int, array.shape[-2:])
     n_chains = 1 if array.ndim == 2 else int(array.shape[0])
+    if array.ndim == 3:
+        ids = np.repeat(np.arange(n_chains) if ids is None else ids, n_draws)
+    fields: dict[str, Any] = {"chain": ids, "item_names": item_names}
+    if client is not None:
+        from partita.io.read import draws_on_workers
+
+        return draws_on_workers(array.reshape(-1, n_items), client, **fields)
     step = rows_per_block(n_items)
 
     def blocks() -> Iterator[NDArray[Any]]:
@@ -395,8 +386,7 @@ def draws_in_blocks(array: Any, load: Callable[[Any], Any]) -> Draws:
                     )
                 yield found
 
-    chain = None if array.ndim == 2 else np.repeat(np.arange(n_chains), n_draws)
-    return build(blocks(), n_items, expected=n_draws * n_chains, chain=chain)
+    return build(blocks(), n_items, expected=n_draws * n_chains, **fields)
 
 
 # ------------------------------------------------------------------ netCDF
@@ -409,15 +399,13 @@ def read_netcdf(path: Path, options: ReadOptions) -> Draws:
     # this attribute.
     with h5py.File(path, "r") as file:
         file.attrs.get("_nc3_strict")
-
-        def is_whole(group: str, name: str) -> None:
-            _check_written(file, f"{group}/{name}", path)
-
-        return _read(path, options, engine="h5netcdf", check=is_whole)
+        check = partial(_check_written, path, file)
+        return _read(path, options, engine="h5netcdf", check=check)
 
 
-def _check_written(file: Any, name: str, path: Path) -> None:
+def _check_written(path: Path, file: Any, group: str, name: str) -> None:
     """Refuse an array with parts that were never written, or that stand in another file."""
+    name = f"{group}/{name}"
     if name not in file:
         return  # a dimension without values
     array = file[name]
@@ -446,17 +434,13 @@ def read_zarr(path: Path, options: ReadOptions) -> Draws:
     check_metadata(path)
     if is_array(path):
         return _read_array(path, options)
-
-    def is_whole(group: str, name: str) -> None:
-        check_chunks(path, f"{group}/{name}".strip("/"))
-
-    return _read(path, options, engine="zarr", check=is_whole)
+    return _read(path, options, engine="zarr", check=partial(check_chunks, path))
 
 
 def _read_array(path: Path, options: ReadOptions) -> Draws:
     """Draws from a store that is one array without names, as ``dask.array.to_zarr`` writes it."""
     refuse_var_name(options.var_name, f"{path}, a single array")
-    check_chunks(path, "")
+    check_chunks(path, "", "")
     zarr = require("zarr", extra="arviz", purpose="reading .zarr stores")
     array = zarr.open_array(path, mode="r")
     refuse_axes(array.shape, f"{path} is an array of shape")
@@ -508,7 +492,7 @@ def check_codecs(path: Path) -> None:
         raise FileFormatError(f"{path} is a file; expected a zarr store, which is a directory.")
     for place in _metadata_files(path):
         for name in _codec_names(_document(place)):
-            if _plain(name) not in _CODECS:
+            if name not in _CODECS:
                 raise FileFormatError(
                     f"{place} names the codec {name!r}, which partita does not allow: codecs such "
                     "as pickle run code when a store is read. If you trust the store, open it "
@@ -595,28 +579,24 @@ def _codec_names(node: Any) -> Iterator[str]:
 
 
 def _codec_name(codec: Any) -> str:
-    """The name of a codec in the metadata of either format."""
+    """The name of a codec in the metadata of either format, in either library's spelling."""
     if isinstance(codec, dict):
         codec = codec.get("id", codec.get("name"))
-    return codec if isinstance(codec, str) else repr(codec)
-
-
-def _plain(name: str) -> str:
-    """The name of a codec, in whichever library's spelling."""
-    return name.lower().removeprefix("numcodecs.")
+    return str(codec).lower().removeprefix("numcodecs.")
 
 
 _BLOSC_HEAD = 16
 """Bytes before the content of a chunk; the last four are its length, these included."""
 
 
-def check_chunks(path: Path, name: str) -> None:
+def check_chunks(path: Path, group: str, name: str) -> None:
     """Refuse an array of a store with chunks missing, left over or cut.
 
     By zarr's own count of chunks that were written: it reads the others as zeros. Not so the
     missing ones of a count along ``chain``: a store leaves out chunks that are zero.
     """
     zarr = require("zarr", extra="arviz", purpose="reading .zarr stores")
+    name = f"{group}/{name}".strip("/")
     folder = path / name
     codecs = _codecs(folder)
     array = zarr.open_array(path, path=name, mode="r")
@@ -656,7 +636,7 @@ def _codecs(folder: Path) -> list[str]:
         found = [*(settings.get("filters") or []), settings.get("compressor")]
     else:
         found = _document(folder / "zarr.json").get("codecs") or []
-    names = [_plain(_codec_name(codec)) for codec in found if codec is not None]
+    names = [_codec_name(codec) for codec in found if codec is not None]
     if "blosc" in names[:-1] or "sharding_indexed" in names:
         raise FileFormatError(
             f"{folder} has shards, or Blosc inside another codec, where missing and damaged chunks "

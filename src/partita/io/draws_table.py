@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from partita._imports import require
 from partita._progress import Status
-from partita._storage import label_buffer, refuse_empty, smallest_unsigned
+from partita._storage import clean_chain, label_buffer, refuse_empty, smallest_unsigned
 from partita._validate import refuse_var_name, stacked
 from partita._wording import Kind
 from partita.draws import Draws, draws_from_array, with_fields
@@ -216,62 +216,6 @@ def _indexed(names: Sequence[str], positions: Sequence[int]) -> dict[str, list[i
 
 # ------------------------------------------------------------------ ids of chains and draws
 
-_LARGEST = 2.0**53  # beyond it floats skip whole numbers
-
-
-def clean_ids(values: Any) -> NDArray[Any]:
-    """Chain ids as integers where all are whole numbers, else as text; none may be missing."""
-    ids = np.asarray(values)
-    missing = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
-    if missing is not None and missing.any():
-        _refuse_id(int(np.flatnonzero(missing)[0]), "is missing")
-    if ids.dtype.kind in "iu":
-        return ids
-    if ids.dtype.kind in "OTU":
-        return _ids_of_objects(ids)
-    if ids.dtype.kind not in "fb":
-        raise InvalidInputError(
-            f"chain ids are of type {ids.dtype}; expected whole numbers or text, one per draw."
-        )
-    return _ids_of_floats(ids.astype(np.float64))
-
-
-def _ids_of_objects(ids: NDArray[Any]) -> NDArray[Any]:
-    listed = ids.tolist()
-    for draw, value in enumerate(listed):
-        if isinstance(value, str):
-            if not value:
-                _refuse_id(draw, "is empty")
-        elif value is None or type(value).__name__ == "NAType" or value != value:
-            _refuse_id(draw, "is missing")
-    if any(isinstance(value, str) for value in listed):
-        return np.array([str(value) for value in listed])
-    try:
-        if all(isinstance(value, (int, np.integer)) for value in listed):
-            return np.array(listed, np.int64)
-        numbers = np.array(listed, np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidInputError(
-            f"chain ids such as {listed[0]!r} are neither whole numbers nor text."
-        ) from None
-    return _ids_of_floats(numbers)
-
-
-def _ids_of_floats(numbers: Floats) -> Ints:
-    with np.errstate(invalid="ignore"):
-        bad = ~((numbers == np.floor(numbers)) & (np.abs(numbers) < _LARGEST))
-    if bad.any():
-        draw = int(np.flatnonzero(bad)[0])
-        value = float(numbers[draw])
-        _refuse_id(draw, "is missing" if value != value else f"is {value!r}")
-    return numbers.astype(np.int64)
-
-
-def _refuse_id(draw: int, came: str) -> None:
-    raise InvalidInputError(
-        f"the chain id of draw {draw} {came}; expected whole numbers or text, one per draw."
-    )
-
 
 def chains_of(numbers: NDArray[Any], chain: NDArray[Any] | None, name: str) -> NDArray[Any] | None:
     """The chains of draws with these numbers; refuses numbers that repeat within a chain.
@@ -383,7 +327,7 @@ def draws_from_long(long: Long, columns: Sequence[NDArray[Any]], names: Sequence
     labels[row, column] = value
     counts = found.dtype.kind in "iuf" and np.array_equal(found, np.arange(n_items) + found[0])
     item_names = None if counts and found[0] in (0, 1) else [_name(each) for each in found.tolist()]
-    chain = None if long.chain is None else clean_ids(columns[long.chain])[first_of_draw]
+    chain = None if long.chain is None else columns[long.chain][first_of_draw]
     return Draws(labels, chain=chain, item_names=item_names)
 
 
@@ -634,7 +578,7 @@ def fields_beside(table: LabelTable, columns: Columns) -> dict[str, Any]:
     """Weights, chain and kind of the draws."""
     warn_of_items_in_rows(table.row_names, table.n_rows, len(columns.items))
     chain = table.chain if columns.chain is None else table.column(columns.chain)
-    chain = None if chain is None else clean_ids(chain)
+    chain = None if chain is None else clean_chain(chain, table.n_rows)
     if columns.draw is not None:
         numbers = table.column(columns.draw)
         if numbers.dtype.kind == "O":  # where one is missing they cannot be sorted

@@ -23,7 +23,6 @@ from partita._validate import generator as generator_from
 from partita.draws import Draws
 from partita.errors import InvalidInputError, about
 from partita.io.arrays import item_names, named_dims, posterior_of
-from partita.io.draws_table import clean_ids
 from partita.kernels.arrays import Floats
 from partita.labels import Foreign
 
@@ -170,7 +169,7 @@ def _cleaned(
     if _has_dims(variable):
         chain_dim, draw_dim, rest = _roles(variable)
         names = item_names(variable, rest[0])
-        chain_ids = clean_ids(variable[chain_dim].values) if chain_dim else None
+        chain_ids = variable[chain_dim].values if chain_dim else None
         order = [dim for dim in (chain_dim, draw_dim, *rest) if dim]
         variable = variable.transpose(*order).values
     values = plain_array(variable, "memberships", InvalidInputError, axes=4)

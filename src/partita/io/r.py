@@ -20,7 +20,6 @@ from partita.draws import Draws, draws_from_array, with_fields
 from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.io.draws_table import (
     LabelTable,
-    clean_ids,
     draws_from_table,
     warn_of_items_in_rows,
 )
@@ -545,15 +544,14 @@ def _apply_attributes(draws: Draws, node: RVector) -> Draws:
                 f"{draws.n_draws:,} draws; expected one per draw. Remove or correct it.",
                 argument=name,
             )
-        values = clean_ids(beside.values) if name == "chain" else beside.values
+        values = beside.values
         if name == "chain" and _number(node.attributes.get("chain_from")) == 0:
             values = values - 1  # written from 1, as R counts
         draws = with_fields(draws, **{name: values})
     said = node.attributes.get("kind")
     if isinstance(said, RVector) and said.values.tolist() in (["ensemble"], ["tilted"]):
         return with_fields(draws, kind=said.values.tolist()[0])
-    noted = _number(node.attributes.get("nchains"))
-    return draws if draws.chain is not None or noted is None else _split_chains(draws, noted)
+    return draws if draws.chain is not None else _split_chains(draws, node)
 
 
 def _number(node: Any) -> int | None:
@@ -561,12 +559,13 @@ def _number(node: Any) -> int | None:
     return int(node.values[0]) if isinstance(node, RVector) and node.values.size == 1 else None
 
 
-def _split_chains(draws: Draws, n_chains: int) -> Draws:
+def _split_chains(draws: Draws, node: RVector | RList) -> Draws:
+    """With chains of equal length, as many as posterior noted."""
+    n_chains = _number(node.attributes.get("nchains")) or 1
     if n_chains < 2 or draws.n_draws % n_chains:
         return draws
-    return with_fields(
-        draws, chain=np.repeat(np.arange(1, n_chains + 1), draws.n_draws // n_chains)
-    )
+    chain = np.repeat(np.arange(1, n_chains + 1), draws.n_draws // n_chains)
+    return with_fields(draws, chain=chain)
 
 
 def _from_cube(node: RVector, options: ReadOptions, name: str) -> Draws:
@@ -579,7 +578,7 @@ def _from_cube(node: RVector, options: ReadOptions, name: str) -> Draws:
     for i in range(values.shape[1]):
         part = RVector(values[:, i, :], () if names is None else (None, names))
         text = str(i + 1) if chains is None else chains[i].removeprefix("chain:")
-        ids = clean_ids(np.full(len(values), int(text) if text.isdigit() else text))
+        ids = np.full(len(values), int(text) if text.isdigit() else text)
         parts.append(with_fields(_from_vector(part, options, name), chain=ids))
     return Draws.concat(parts)
 
@@ -608,9 +607,7 @@ def _from_rvar(node: RList, name: str) -> Draws:
         raise InvalidLabelsError(
             f"{name} is an rvar that is not a vector; expected one label per item in each draw."
         )
-    draws = draws_from_array(drawn.values)
-    noted = _number(node.attributes.get("nchains"))
-    return draws if noted is None else _split_chains(draws, noted)
+    return _split_chains(draws_from_array(drawn.values), node)
 
 
 def _from_rvars(node: RList, options: ReadOptions, name: str) -> Draws:

@@ -230,11 +230,6 @@ class Format:
         """The function that reads this format."""
         return self._function(self.module, f"read_{self.name}")
 
-    def replaceable(self) -> Callable[[Path], bool] | None:
-        """Whether a directory is a store that partita wrote, and nothing else."""
-        found: Callable[[Path], bool] = import_module("partita.io.arrays").is_ours
-        return found if self.directory else None
-
     @about("format")
     def writer(self) -> Callable[..., Any]:
         """The function that writes this format."""

@@ -25,7 +25,7 @@ from partita._storage import smallest_unsigned
 from partita._validate import boolean, has
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError, about
-from partita.io.arrays import CHAIN_FROM, FIELDS, KIND, SEAL, WEIGHTED, checksums
+from partita.io.arrays import CHAIN_FROM, FIELDS, KIND, SEAL, WEIGHTED, checksums, is_ours
 from partita.io.draws_table import (
     CHAIN,
     WEIGHT,
@@ -102,7 +102,7 @@ def write_draws(
     with atomic_path(
         path,  # type: ignore[arg-type]
         overwrite=overwrite,
-        replaceable=chosen.replaceable(),
+        replaceable=is_ours if chosen.directory else None,
     ) as temporary:
         writer(value, temporary)
 
