@@ -1,4 +1,4 @@
-"""The paper's greedy search: its neighbours, their scores, its descents and its results."""
+"""The paper's greedy search: its neighbours, its descents and its results."""
 
 import json
 from collections import Counter
@@ -7,14 +7,9 @@ import numpy as np
 import pytest
 
 import partita as pt
-from loss_instances import INSTANCES, every_loss
-from partita.kernels.local_search import objective
+from loss_instances import every_loss
 from partita.search import hasse
 from partita.search.problem import (
-    grown,
-    new_state,
-    problem_from_draws,
-    problem_from_similarity,
     problem_of,
 )
 from partita.search.task import Candidate
@@ -84,33 +79,6 @@ def test_the_set_that_does_not_fit_is_sampled_evenly(labels, whole, fit):
 
 def sizes_of(labels) -> tuple[int, ...]:
     return tuple(sorted(Counter(labels).values()))
-
-
-# ---------------------------------------------------------------- scores
-
-
-WAYS = [(loss, problem_from_draws) for loss in INSTANCES if loss.name != "vi_lb"]
-WAYS += [(loss, problem_from_similarity) for loss in INSTANCES if loss.uses_similarity]
-
-
-@pytest.mark.parametrize(("loss", "make"), WAYS, ids=lambda v: getattr(v, "__name__", repr(v)))
-def test_scores_are_the_expected_losses_and_leave_the_state_as_it_was(loss, make):
-    draws = random_draws(11, 21, seed=5)
-    problem = make(draws if make is problem_from_draws else pt.similarity(draws), loss)
-    labels = draws.rows(7, 8)[0]
-    state = grown(problem, new_state(problem, labels))
-    rng = np.random.default_rng(0)
-    merges, scores = hasse._merges(problem, state, 60, rng)
-    splits = hasse.closest_splits(state.slot_of, problem.terms, 60, rng)
-    scores += hasse._scored(make_task(draws, loss), problem, state, splits)
-    rows = []
-    for items, target in merges + splits:
-        rows.append(labels.copy())
-        rows[-1][items] = target
-    assert scores == pytest.approx(pt.expected_loss(rows, draws, loss), rel=0, abs=1e-11)
-    assert np.array_equal(state.slot_of, labels)
-    before = pt.expected_loss(labels, draws, loss)[0]
-    assert objective(problem, state) == pytest.approx(before, rel=0, abs=1e-11)
 
 
 # ---------------------------------------------------------------- descents

@@ -85,28 +85,6 @@ def losses_after_moves(labels, draws, loss: Loss):
     return pt.expected_loss(flat_rows, draws, loss=loss).reshape(labels.size, k + 1)
 
 
-@followed
-@pytest.mark.parametrize("weighted", [False, True])
-def test_a_look_gives_the_best_single_move_of_each_item(loss, weighted, monkeypatch):
-    for place_and_name, value in TINY.items():
-        monkeypatch.setattr(*place_and_name, value)
-    draws = random_posterior(11, 17, 1, weighted=weighted)
-    labels = canonical([0, 0, 1, 1, 1, 2, 2, 3, 0, 2, 1])
-    after = losses_after_moves(labels, draws, loss)
-    present = pt.expected_loss(labels, draws, loss=loss)[0]
-    after[np.arange(11), labels] = np.inf
-    after[7, 4] = np.inf  # alone already
-    items = np.array([0, 2, 3, 7, 8, 9, 10])
-    for some in (None, items):
-        seen = scan_items(make_task(draws, loss), labels, some)
-        mine = np.arange(11) if some is None else some
-        assert seen.loss == pytest.approx(present, abs=ALMOST)
-        assert seen.margin == pytest.approx(after[mine].min(axis=1) - present, abs=ALMOST)
-        assert after[mine, seen.best] == pytest.approx(after[mine].min(axis=1), abs=ALMOST)
-    capped = scan_items(make_task(draws, loss, max_clusters=2), labels)
-    assert capped.best.max() < 2
-
-
 def test_items_are_placed_where_they_cost_least(monkeypatch):
     for place_and_name, value in TINY.items():
         monkeypatch.setattr(*place_and_name, value)

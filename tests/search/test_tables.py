@@ -64,49 +64,6 @@ def test_objective_after_random_moves_equals_the_expected_loss(loss, seed):
 
 
 @every_loss
-@pytest.mark.parametrize("seed", range(3))
-def test_the_margin_of_an_item_is_the_cost_of_its_best_move(loss, seed):
-    draws = random_posterior(N_ITEMS, 12, seed, weighted=seed == 2)
-    rng = np.random.default_rng(seed)
-    labels = canonical(rng.integers(0, 4, N_ITEMS))
-    for problem in problems(loss, draws):
-        for item in range(N_ITEMS):
-            state = new_state(problem, labels)
-            scratch = new_scratch(problem, state)
-            present = pt.expected_loss(labels, draws, loss=loss)[0]
-            single.sweep(problem, state, np.array([item]), ALL, N_ITEMS, 0, 0, 1, scratch)
-            moved = np.tile(labels, (state.k[0] + 2, 1))[: labels.max() + 2]
-            moved[:, item] = np.arange(len(moved))
-            wanted = pt.expected_loss(moved, draws, loss=loss) - present
-            same = [np.array_equal(canonical(m), labels) for m in moved]
-            wanted[same] = np.inf
-            assert scratch.margin[item] == pytest.approx(wanted.min(), abs=1e-11)
-            assert wanted[scratch.other[item]] == pytest.approx(wanted.min(), abs=1e-11)
-            if np.isfinite(wanted.min()):
-                best = moved[scratch.other[item]] if wanted.min() < -1e-12 else labels
-                assert np.array_equal(canonical(state.slot_of), canonical(best))
-
-
-@every_loss
-@pytest.mark.parametrize("seed", range(3))
-def test_the_score_of_a_merge_is_the_loss_after_it(loss, seed):
-    draws = random_posterior(N_ITEMS, 12, seed)
-    labels = canonical(np.random.default_rng(seed).integers(0, 5, N_ITEMS))
-    for problem in problems(loss, draws):
-        state = new_state(problem, labels)
-        scores = single.merge_scores(problem, state)
-        k = int(state.k[0])
-        for i in range(k):
-            for j in range(k):
-                if i >= j:
-                    assert scores[i, j] == np.inf
-                    continue
-                merged = np.where(labels == j, i, labels)
-                wanted = pt.expected_loss(merged, draws, loss=loss)[0]
-                assert scores[i, j] == pytest.approx(wanted, abs=1e-11)
-
-
-@every_loss
 @pytest.mark.parametrize("seed", range(4))
 def test_cluster_moves_never_raise_the_loss_and_keep_the_tables_right(loss, seed):
     draws = random_posterior(N_ITEMS, 15, seed)
