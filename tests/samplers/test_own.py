@@ -4,7 +4,7 @@ import math
 import pickle
 import sys
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -374,32 +374,8 @@ def test_a_kernel_and_a_prior_may_share_a_name(tmp_path):
 # ---------------------------------------------------------------------- what is not as it must be
 
 
-def refused(argument: str, message: str, call, *args, **options) -> None:
-    with pytest.raises(pt.errors.InvalidInputError, match=message) as raised:
-        call(*args, **options)
-    assert raised.value.argument == argument
-
-
 def sampled(**model) -> pt.Fit:
     return pt.sample(WAITING, draws=2, burn_in=0, chains=1, rng=0, **model)
-
-
-# ---------------------------------------------------------------------------------- priors
-
-
-@pytest.mark.parametrize(
-    ("log_v", "log_w", "argument", "message"),
-    [
-        (lambda n, k: 1 / 0, lambda n: 0.0, "log_v", "ZeroDivisionError.*of N and k that returns"),
-        (lambda k: 0.0, lambda n: 0.0, "log_v", "TypeError.*2 were given.*of N and k"),
-        (lambda n, k: None, lambda n: 0.0, "log_v", "TypeError.*returns a number"),
-        (lambda n, k: 0.0, lambda n: 1 / 0, "log_w", "ZeroDivisionError.*of n that returns"),
-        ({"six": [0.0]}, lambda n: 0.0, "log_v", "expected a table for each number of items"),
-    ],
-)
-def test_functions_of_a_prior_that_fail(log_v, log_w, argument, message):
-    refused(argument, message, lambda: sampled(prior=pt.ProductPartition(log_v, log_w)))
-    refused(argument, message, lambda: pt.ProductPartition(log_v, log_w).expected_clusters(6))
 
 
 class WithoutTables(pt.PartitionPrior):
@@ -415,20 +391,6 @@ class WithoutTables(pt.PartitionPrior):
 class WithOtherTables(WithoutTables):
     def tables(self, n_items: int) -> Any:
         return np.zeros(n_items)
-
-
-def test_priors_without_tables():
-    bound = pt.ProductPartition(lambda n, k: 0.0, lambda n: 0.0).bind(9)
-    for prior, message in (
-        (WithoutTables(), "has no tables"),
-        (WithOtherTables(), "tables of WithOtherTables are array.*expected PriorTables"),
-        (bound, "holds tables for 9, 10 items"),
-    ):
-        refused("prior", message, lambda p=prior: sampled(prior=p))
-    refused("prior", "holds tables for 9, 10 items", lambda: pt.testing.check_prior(bound))
-
-
-# ---------------------------------------------------------------------------------- kernels
 
 
 class Nothing(pt.Kernel):
@@ -454,40 +416,58 @@ class Loose(ExponentialGamma):
     """Fields that nobody checks."""
 
 
+FAILING_PRIORS = [
+    (lambda n, k: 1 / 0, lambda n: 0.0, "log_v", "ZeroDivisionError.*of N and k that returns"),
+    (lambda k: 0.0, lambda n: 0.0, "log_v", "TypeError.*2 were given.*of N and k"),
+    (lambda n, k: None, lambda n: 0.0, "log_v", "TypeError.*returns a number"),
+    (lambda n, k: 0.0, lambda n: 1 / 0, "log_w", "ZeroDivisionError.*of n that returns"),
+    ({"six": [0.0]}, lambda n: 0.0, "log_v", "expected a table for each number of items"),
+]
+PRIORS_WITHOUT_TABLES = [
+    (WithoutTables(), "has no tables"),
+    (WithOtherTables(), "tables of WithOtherTables are array.*expected PriorTables"),
+    (UNIFORM.bind(9), "holds tables for 9, 10 items"),
+]
+FAILING_KERNELS = [
+    (Nothing(), "Nothing has no function 'add'; a kernel needs add, remove"),
+    (broken(log_marginal=None), "has no function 'log_marginal'"),
+    (broken(add=lambda x: None), r"add: .*takes 1 .*Expected a function add\(x, n, block, j\)"),
+    (broken(log_marginal=add), r"takes 4 .* a function log_marginal\(n, block, j\)"),
+    (broken(refresh=len), "compiled: refresh: .*not a function"),
+    (broken(refresh=lambda n, block, j: 1.0), "refresh returns float64; expected none"),
+    (Plain(), r"hyper\(2\) of Plain has shape \(3,\); expected \(2, …\)"),
+    (Bare(), "is not a dataclass"),
+]
+REFERENCES = (lambda: 0.0, lambda rows: 1 / 0, lambda rows: "x")
+check_kernel = pt.testing.check_kernel
+CHECK = partial(check_kernel, ExponentialGamma(), WAITING)
+
+
 @pytest.mark.parametrize(
-    ("kernel", "message"),
+    ("argument", "message", "call"),
     [
-        (Nothing(), "Nothing has no function 'add'; a kernel needs add, remove"),
-        (broken(log_marginal=None), "has no function 'log_marginal'"),
-        (
-            broken(add=lambda x: None),
-            r"add: .*takes 1 .*Expected a function add\(x, n, block, j\)",
+        *((a, m, lambda v=v, w=w: by_products(v, w)) for v, w, a, m in FAILING_PRIORS),
+        *((a, m, lambda v=v, w=w: expected(v, w)) for v, w, a, m in FAILING_PRIORS),
+        *(("prior", m, lambda p=p: sampled(prior=p)) for p, m in PRIORS_WITHOUT_TABLES),
+        ("prior", "tables for 9, 10 items", lambda: pt.testing.check_prior(UNIFORM.bind(9))),
+        *(("kernel", m, lambda k=k: sampled(kernel=k)) for k, m in FAILING_KERNELS),
+        *(("kernel", m, lambda k=k: check_kernel(k, WAITING)) for k, m in FAILING_KERNELS),
+        *(
+            ("shape", "one per column", lambda shape=shape: sampled(kernel=Loose(shape=shape)))
+            for shape in ("two", None, [[1.0, 2.0]], [1.0, 2.0, 3.0])
         ),
-        (
-            broken(log_marginal=add),
-            r"takes 4 .* a function log_marginal\(n, block, j\)",
-        ),
-        (broken(refresh=len), "compiled: refresh: .*not a function"),
-        (broken(refresh=lambda n, block, j: 1.0), "refresh returns float64; expected none"),
-        (Plain(), r"hyper\(2\) of Plain has shape \(3,\); expected \(2, …\)"),
-        (Bare(), "is not a dataclass"),
+        *(("log_marginal", "failed when", lambda r=r: CHECK(log_marginal=r)) for r in REFERENCES),
     ],
 )
-def test_functions_of_a_kernel_that_cannot_be_used(kernel, message):
-    refused("kernel", message, lambda: sampled(kernel=kernel))
-    refused("kernel", message, lambda: pt.testing.check_kernel(kernel, WAITING))
+def test_what_is_not_as_it_must_be_is_refused_by_name(argument, message, call):
+    with pytest.raises(pt.errors.InvalidInputError, match=message) as raised:
+        call()
+    assert raised.value.argument == argument
 
 
-@pytest.mark.parametrize("shape", ["two", None, [[1.0, 2.0]], [1.0, 2.0, 3.0]])
-def test_fields_of_a_kernel_that_are_no_numbers(shape):
-    refused("shape", "one per column", lambda: sampled(kernel=Loose(shape=shape)))
+def by_products(log_v, log_w) -> pt.Fit:
+    return sampled(prior=pt.ProductPartition(log_v, log_w))
 
 
-def test_a_reference_that_fails():
-    check = pt.testing.check_kernel
-    for reference in (lambda: 0.0, lambda rows: 1 / 0, lambda rows: "x"):
-        refused(
-            "log_marginal",
-            "failed when it was tried",
-            lambda r=reference: check(ExponentialGamma(), WAITING, log_marginal=r),
-        )
+def expected(log_v, log_w) -> float:
+    return pt.ProductPartition(log_v, log_w).expected_clusters(6)
