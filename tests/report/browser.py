@@ -30,7 +30,7 @@ FLAGS = (
 )
 TIMEOUT = 30.0
 
-KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32}
+KEYS = {"Tab": 9, "Enter": 13, "Escape": 27}
 KEYS |= {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
 
 
@@ -97,12 +97,12 @@ class Browser:
         message, _, self._buffer = self._buffer.partition(b"\0")
         return json.loads(message)
 
-    def open(self, path: Path, *, width: int = 1280, height: int = 900) -> Tab:
+    def open(self, path: Path) -> Tab:
         """Open a file in a new tab and wait until its script says it is ready."""
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         tab = Tab(self, session, target)
-        tab.resize(width, height)
+        tab.screen()
         for domain in ("Page", "Runtime", "Network", "Log"):
             tab.send(f"{domain}.enable")
         tab.send("Page.navigate", url=path.resolve().as_uri())
@@ -168,39 +168,23 @@ class Tab:
                 self.move(x, y, button="left", buttons=1)
         self.send("Input.dispatchMouseEvent", type="mouseReleased", x=end[0], y=end[1], **press)
 
-    def press(self, key: str, *, shift: bool = False) -> None:
-        options: dict[str, Any] = {"key": key, "modifiers": 8 if shift else 0}
-        if key in KEYS:
-            options |= {"windowsVirtualKeyCode": KEYS[key], "code": key}
-        else:
-            options["text"] = key
-        if key == "Enter":
-            options["text"] = "\r"
-        if key == " ":
-            options["text"] = " "
+    def press(self, key: str) -> None:
+        options = {"key": key, "code": key, "windowsVirtualKeyCode": KEYS[key]}
+        options |= {"text": "\r"} if key == "Enter" else {}
         self.send("Input.dispatchKeyEvent", type="keyDown", **options)
         self.send("Input.dispatchKeyEvent", type="keyUp", **options)
 
-    def emulate(self, *, width: int = 0, dark: bool = False) -> None:
-        """A screen of another width (0: the window's own), light or dark."""
-        size = {"width": width, "height": 900 if width else 0}
-        self.send(
-            "Emulation.setDeviceMetricsOverride", deviceScaleFactor=0, mobile=width > 0, **size
-        )
+    def screen(
+        self, width: int = 1280, height: int = 900, *, dark: bool = False, phone: bool = False
+    ) -> None:
+        """The window's size and kind, light or dark."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": phone}
+        self.send("Emulation.setDeviceMetricsOverride", **size)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.send("Emulation.setEmulatedMedia", features=[scheme])
 
     def type(self, text: str) -> None:
         self.send("Input.insertText", text=text)
-
-    def resize(self, width: int, height: int) -> None:
-        self.send(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=1,
-            mobile=False,
-        )
 
     def _events(self) -> list[dict[str, Any]]:
         self.run("0")  # what happened before is known when this is answered

@@ -45,10 +45,10 @@ def test_hostile_names_are_text(tab, summary):
 
 
 def test_fits_a_narrow_window_and_paper(tab):
-    tab.resize(800, 900)
+    tab.screen(800)
     tab.run("new Promise(done => setTimeout(done, 300))")
     width, window = tab.run("[document.documentElement.scrollWidth, window.innerWidth]")
-    tab.resize(1280, 900)
+    tab.screen()
     assert width <= window
     assert tab.pdf().startswith(b"%PDF")
 
@@ -87,7 +87,7 @@ def test_a_report_without_data_opens(browser, tmp_path):
 
 
 def test_a_phone_and_a_dark_screen(tab):
-    tab.emulate(width=390, dark=True)
+    tab.screen(390, dark=True, phone=True)
     try:
         assert tab.run("document.documentElement.scrollWidth") <= 390
         back = tab.run("getComputedStyle(document.body).backgroundColor")
@@ -95,12 +95,12 @@ def test_a_phone_and_a_dark_screen(tab):
         plots = "Bokeh.documents[0].roots().map(p => p.below[0]?.axis_label_text_color)"
         tab.wait(f"{plots}.filter(Boolean).every(ink => ink === '#e6e6e6')")
     finally:
-        tab.emulate()
+        tab.screen()
 
 
 def test_paper_is_light_though_the_screen_is_dark(tab):
     """Pictures are painted before the event ends: a moment later paper has left."""
-    tab.emulate(dark=True)
+    tab.screen(dark=True)
     ink = "Bokeh.documents[0].roots().map(p => p.below[0]?.axis_label_text_color).filter(Boolean)"
     try:
         tab.wait(f"{ink}.every(ink => ink === '#e6e6e6')")
@@ -115,5 +115,4 @@ def test_paper_is_light_though_the_screen_is_dark(tab):
         assert painted == views > 3
     finally:
         tab.run("window.dispatchEvent(new Event('afterprint')), 0")
-        tab.emulate()
-        tab.resize(1280, 900)
+        tab.screen()
