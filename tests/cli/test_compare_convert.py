@@ -52,23 +52,6 @@ def test_compare_reads_rows_columns_arrays_and_named_columns(place, partita):
     assert "A refines B" in result.stdout
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "message"),
-    [
-        ("labels.csv", "draws.csv", "name a column as FILE:COLUMN"),
-        ("labels.csv:colour", "labels.csv", "there is no column 'colour'"),
-        ("labels.csv", "short.csv", "name different items, such as 'g10'"),
-        ("plain.csv", "labels.csv", "plain.csv labels 2 items and labels.csv 15"),
-        ("labels.csv", "nowhere.csv", "does not exist"),
-    ],
-)
-def test_compare_refuses(place, partita, a, b, message):
-    (place / "short.csv").write_text("item,cluster\ng0,1\ng1,1\n")
-    (place / "plain.csv").write_text("1\n2\n")
-    result = partita("compare", a, b, code=1)
-    assert message in result.stderr
-
-
 def test_compare_writes_both_and_their_meet(place, partita):
     partita("compare", "labels.csv", "truth.csv", "--out", "both.csv")
     lines = (place / "both.csv").read_text().splitlines()

@@ -141,18 +141,6 @@ def listing(place):
     return sorted(str(p.relative_to(place)) for p in place.rglob("*"))
 
 
-@pytest.mark.parametrize(
-    ("out", "message"),
-    [
-        ("missing/results", "does not exist. Make it first"),
-        ("draws.csv", "is a file; expected a directory"),
-    ],
-)
-def test_impossible_directories(place, partita, out, message):
-    result = partita("summarize", "draws.csv", "--out", out, "--force", code=1)
-    assert message in result.stderr
-
-
 def test_a_failure_leaves_nothing_behind(place, partita, monkeypatch):
     before = listing(place)
 

@@ -77,29 +77,6 @@ def test_draws_are_kept_when_the_summary_is_not_made(place, partita, monkeypatch
     assert pt.read_draws("f/draws.npz").n_draws == 200
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (("--columns", "z"), 1, "has no column 'z'. Its columns are id, x, y"),
-        (("--columns", "id", "--kernel", "normal"), 1, "needs numbers"),
-        ((), 1, "column 'id' holds a different text in every row"),
-        (("--columns", "x", "--prior", "dp", "--discount", "0.5"), 2, "belongs to --prior py"),
-        (("--columns", "x", "--concentration", "a"), 2, "SHAPE,RATE"),
-        (("--columns", "x", "--concentration", "-1"), 1, "--concentration: -1.0; expected"),
-        (("--columns", "x", "--set", "mean=1"), 2, "name one with --kernel"),
-        (("--columns", "x", "--kernel", "normal", "--set", "tail=1"), 2, "It has mean, precision"),
-        (("--columns", "x", "--kernel", "normal", "--set", "mean=a"), 2, "expected NAME=NUMBER"),
-        (("--columns", "x", "--kernel", "poisson"), 1, "count"),
-        (("--columns", "x", "--prior", "mfm", "--mean-components", "0.5"), 1, "above 1"),
-        (("--draws", "0"), 2, "--draws"),
-    ],
-)
-def test_refusals(place, partita, arguments, code, message):
-    result = partita("fit", "data.csv", *arguments, "--out", "f", code=code)
-    assert message in result.stderr
-    assert not (place / "f").exists()
-
-
 def test_priors_by_name():
     def prior(name, **options):
         return make_prior(name, {**NO_PRIOR, **options})
