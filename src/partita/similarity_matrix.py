@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -28,7 +27,7 @@ _BATCH_CELLS = 1 << 22
 """Sums computed before they are added to the result."""
 
 _CODES = 1 << 16
-"""Different labels that the kernels can tell apart."""
+"""Different labels that 16 bits tell apart; more take twice as long."""
 
 _LITTLE_WORK = 1 << 23
 """Pairs of items times draws that are counted before other threads would have woken."""
@@ -113,8 +112,7 @@ def similarity(
     if n_jobs is None and posterior.n_draws * wanted.size * n_items <= _LITTLE_WORK:
         n_jobs = 1
     with Status("similarity") as status:
-        for group in _groups(posterior, wanted):
-            _accumulate(posterior, wanted[group], out[group], rows is None, n_jobs, status)
+        _accumulate(posterior, wanted, out, rows is None, n_jobs, status)
     _finish(out, wanted, symmetric=rows is None)
     return out
 
@@ -151,26 +149,12 @@ def _blocks(n_rows: int) -> list[slice]:
     return [slice(r, min(r + _BLOCK_ROWS, n_rows)) for r in range(0, n_rows, _BLOCK_ROWS)]
 
 
-def _groups(draws: Draws, wanted: Ints) -> Iterator[slice]:
-    """All rows at once, unless labels must be renamed to be told apart in 16 bits.
-
-    A group ends where a block of rows ends: rows of one block start at one column.
-    """
-    step = wanted.size if _fits(draws) else (_CODES - 1) // _BLOCK_ROWS * _BLOCK_ROWS
-    for start in range(0, wanted.size, step):
-        yield slice(start, min(start + step, wanted.size))
-
-
-def _fits(draws: Draws) -> bool:
-    return int(draws.n_clusters.max()) <= _CODES
-
-
 def _accumulate(
     draws: Draws, rows: Ints, out: NDArray[Any], symmetric: bool, n_jobs: int | None, status: Status
 ) -> None:
     """Add up counts or weights, chunk of draws by chunk; from the first row's item if symmetric."""
-    fits = _fits(draws)
-    prepare = partial(_short_labels, rows=None if fits else rows)
+    most = int(draws.n_clusters.max())
+    prepare = partial(_short_labels, kind=np.uint16 if most <= _CODES else np.uint32)
     work = partial(_together, rows=rows, symmetric=symmetric)
     results = map_parts(
         work,
@@ -187,16 +171,15 @@ def _accumulate(
         out[block, draws.n_items - part.shape[1] :] += part
 
 
-ShortLabels = tuple[NDArray[np.uint16], NDArray[np.float64] | None]
+ShortLabels = tuple[NDArray[np.unsignedinteger[Any]], NDArray[np.float64] | None]
 
 
-def _short_labels(block: Block, *, rows: Ints | None) -> ShortLabels:
-    """Labels in 16 bits, in the order in which they are read, and the weights if they differ."""
-    labels = block.labels if rows is None else _renumber_labels(block.labels, rows)
+def _short_labels(block: Block, *, kind: type[np.unsignedinteger[Any]]) -> ShortLabels:
+    """Labels in few bits, in the order in which they are read, and the weights if they differ."""
     # Counting runs along the draws of one item, weighing along the items of one draw.
     if block.is_weighted:
-        return labels.astype(np.uint16), block.probabilities
-    return by_item(labels, np.uint16), None
+        return block.labels.astype(kind), block.probabilities
+    return by_item(block.labels, kind), None
 
 
 def _together(short: ShortLabels, part: slice, *, rows: Ints, symmetric: bool) -> Floats:
@@ -210,16 +193,6 @@ def _together(short: ShortLabels, part: slice, *, rows: Ints, symmetric: bool) -
     sums = np.zeros((part.stop - part.start, labels.shape[1] - first))
     weigh_together(labels, weights, rows[part], first, sums)
     return sums
-
-
-def _renumber_labels(labels: NDArray[Any], rows: Ints) -> NDArray[np.uint16]:
-    """Labels by which the given items are still told apart from all others: 0 is "none of them"."""
-    codes = np.empty(labels.shape, np.uint16)
-    for draw, renamed in zip(labels, codes, strict=True):
-        name = np.zeros(int(draw.max()) + 1, np.uint16)
-        name[draw[rows]] = np.arange(1, rows.size + 1)
-        renamed[:] = name[draw]
-    return codes
 
 
 def _finish(out: NDArray[Any], rows: Ints, *, symmetric: bool) -> None:

@@ -101,11 +101,11 @@ def test_more_than_65536_clusters():
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_labels_too_many_for_the_kernels_are_renamed_in_groups(monkeypatch, weighted):
+def test_labels_too_many_for_16_bits(monkeypatch, weighted):
     labels = simulated(25, 55, 40)
     draws = pt.Draws(labels, weights=np.full(25, 1.0) if weighted else None)
     whole, part = pt.similarity(draws), pt.similarity(draws, rows=[30, 2, 11, 7, 8, 9])
-    monkeypatch.setattr(module, "_CODES", 20)  # groups of 16 rows
+    monkeypatch.setattr(module, "_CODES", 20)
     assert np.array_equal(pt.similarity(draws), whole)
     assert np.array_equal(pt.similarity(draws, rows=[30, 2, 11, 7, 8, 9]), part)
 

@@ -12,7 +12,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import partial, wraps
 from importlib.util import find_spec
 from itertools import chain
@@ -180,11 +180,10 @@ class Results:
             return
         show_summary(summary, first=int(self.one_based))
         if (profiles := getattr(summary, "profiles", None)) is not None:
-            shown = replace(profiles, cluster=profiles.cluster + int(self.one_based))
             place = "the profiles.csv of --out DIRECTORY"
             if self.out is not None:
                 place = str(Path(self.out) / "profiles.csv")
-            rows = shown._screen(_PROFILES, f"in {place}")
+            rows = profiles._screen(_PROFILES, f"in {place}", int(self.one_based))
             show(f"\nProfiles: what each cluster is like\n{rows}")
 
 

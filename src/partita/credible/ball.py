@@ -18,14 +18,7 @@ from partita._wording import counted, counts, percent, words
 from partita.draws import AnyDraws, Draws, Point
 from partita.errors import NotSupportedError
 from partita.kernels.arrays import Floats, Ints
-from partita.labels import (
-    DrawsLike,
-    Labels,
-    LabelsLike,
-    by_size,
-    data_frame,
-    shared_items,
-)
+from partita.labels import DrawsLike, Labels, LabelsLike, by_size, data_frame, shared_items
 from partita.losses.base import Loss
 from partita.losses.evaluate import loss_for, loss_names
 from partita.mcmc import beta_quantile, mcse_quantile
@@ -463,7 +456,7 @@ def ball_at(
         coverage=float(levels.reached[last]),
         distances=distances,
         inside=inside,
-        **find_bounds(draws, distances, levels.of_draw, last),
+        **_find_bounds(draws, distances, levels.of_draw, last),
         draws=draws,
         _levels=levels,
     )
@@ -597,37 +590,28 @@ _RESULTS: dict[str, tuple[type[Any], type[Any]]] = {
 """Classes of the ball and its bounds, by the name of a part of a draw."""
 
 
-def find_bounds(
+def _find_bounds(
     draws: AnyDraws, distances: NDArray[np.float64], levels: NDArray[np.int64], last: int
 ) -> dict[str, Any]:
     """The bounds of the ball that ends with level ``last``, by name; see ``draws.extremes``.
 
-    Distances tie when their levels agree.
+    Distances tie when their levels agree. Copies of a point have equal distances and numbers of
+    clusters or features, so all of them are among the tied members and their weights add up to
+    its mass.
     """
     inside = np.flatnonzero(levels <= last)
+    _, result = _RESULTS[draws.part_name]
     found = {}
     for kind, most_of in draws.extremes.items():
         members = inside[most_of[inside] == most_of[inside].max()]
-        found[kind] = _most_distant(kind, draws, distances, levels, members)
+        tied = members[levels[members] == levels[members].max()]
+        first, copy_of = draws.equal_among(tied)
+        weights = None if draws.weights is None else draws.weights[tied]
+        mass = np.bincount(copy_of, weights=weights).astype(np.float64)
+        if weights is None:
+            mass /= draws.n_draws
+        found[kind] = result._of(kind, draws, tied[first], float(distances[tied].max()), mass)
     return found
-
-
-def _most_distant(
-    kind: str, draws: AnyDraws, distances: Floats, levels: Ints, members: Ints
-) -> Any:
-    """The distinct points among the most distant members, with their masses.
-
-    Copies of a point have equal distances and numbers of clusters or features, so all
-    of them are among the tied members and their weights add up to its mass.
-    """
-    tied = members[levels[members] == levels[members].max()]
-    first, copy_of = draws.equal_among(tied)
-    weights = None if draws.weights is None else draws.weights[tied]
-    mass = np.bincount(copy_of, weights=weights).astype(np.float64)
-    if weights is None:
-        mass /= draws.n_draws
-    _, result = _RESULTS[draws.part_name]
-    return result._of(kind, draws, tied[first], float(distances[tied].max()), mass)
 
 
 def tie_tolerance(loss: Loss) -> float:
@@ -721,24 +705,20 @@ def _weighted_quantile_error(distances: Floats, draws: Draws, prob: float) -> fl
 
     Within chains the mass up to the quantile has its own effective number of draws.
     """
-    effective, weights = draws.n_effective, draws.probabilities
+    effective, order = draws.n_effective, np.argsort(distances)
+    ordered, mass = distances[order], np.cumsum(draws.probabilities[order])
+
+    def quantiles(masses: list[float]) -> Floats:
+        return np.asarray(ordered[np.searchsorted(mass, masses).clip(0, ordered.size - 1)])
+
     if draws.chain is not None:
-        within = (distances <= _weighted_quantile(distances, weights, prob)).astype(np.float64)
+        within = (distances <= quantiles([prob])[0]).astype(np.float64)
         error = weighted_error(draws, within)
         if error > 0.0:
-            share = float(weights @ within)
+            share = float(draws.probabilities @ within)
             effective = min(effective, share * (1.0 - share) / error**2)
     if effective < FEW_DRAWS:
         return float("nan")
     shape = (effective * prob + 1.0, effective * (1.0 - prob) + 1.0)
-    masses = [beta_quantile(*shape, p) for p in _ONE_SIGMA]
-    order = np.argsort(distances)
-    mass = np.cumsum(weights[order])
-    ends = np.searchsorted(mass, masses).clip(0, distances.size - 1)
-    return float(np.diff(distances[order][ends])[0] / 2.0)
-
-
-def _weighted_quantile(values: Floats, weights: Floats, prob: float) -> float:
-    order = np.argsort(values)
-    at = int(np.searchsorted(np.cumsum(weights[order]), prob))
-    return float(values[order[min(at, values.size - 1)]])
+    low, high = quantiles([beta_quantile(*shape, p) for p in _ONE_SIGMA])
+    return float(high - low) / 2.0

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._result import Result
+from partita._result import Result, Table
 from partita._tolerance import SUM
 from partita._validate import integer, strings
-from partita._wording import Kind, counted, printable, words
+from partita._wording import Kind, counted, words
 from partita.credible.ball import clean_prob
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidDataError
@@ -213,31 +213,40 @@ class Profiles(Result):
     def __str__(self) -> str:
         return self._screen(_SHOWN, "in to_frame()")
 
-    def _screen(self, most: int, rest: str) -> str:
-        """The first rows as a table, and where the others are."""
-        title = f"{100 * self.prob:g}% interval"
-        rows, left = self._most_frequent_levels()
-        shown = rows[:most]
-        column = [printable(self.column[r]) for r in shown]
-        parameter = [printable(self.parameter[r]) for r in shown]
-        wide = max(map(len, ("column", *column))) + 2
-        named = max(map(len, ("parameter", *parameter)))
-        lines = [
-            f"{'cluster':>7}  {'column':<{wide}}{'parameter':<{named}}{'given':>10}  {title:<22}"
-            f"{'averaged':>10}  {title:<22}"
-        ]
-        for r, name, quantity in zip(shown, column, parameter, strict=True):
-            given = _interval(self.given_low[r], self.given_high[r])
-            averaged = _interval(self.averaged_low[r], self.averaged_high[r])
-            lines.append(
-                f"{self.cluster[r]:>7}  {name:<{wide}}{quantity:<{named}}"
-                f"{self.given[r]:>10.4g}  {given:<22}{self.averaged[r]:>10.4g}  {averaged:<22}"
+    def table(self, rows: Sequence[int], first: int = 0) -> Table:
+        """Some of the rows as text, clusters counted from ``first``.
+
+        Without a model there are no intervals given the partition.
+        """
+        given, averaged = (
+            [_interval(low, high) for low, high in zip(*ends, strict=True)]
+            for ends in (
+                (self.given_low, self.given_high),
+                (self.averaged_low, self.averaged_high),
             )
+        )
+        modelled = bool(np.isfinite(self.given_low).any())
+        level = f"{100 * self.prob:g}% interval"
+        columns = ("Given", *[level] * modelled, "Averaged", level)
+        lines = tuple(
+            (
+                *(str(self.cluster[r] + first), self.column[r], self.parameter[r]),
+                *(f"{self.given[r]:.4g}", *[given[r]] * modelled),
+                *(f"{self.averaged[r]:.4g}", averaged[r]),
+            )
+            for r in rows
+        )
+        return Table("", ("Cluster", "Column", "Parameter", *columns), lines)
+
+    def _screen(self, most: int, rest: str, first: int = 0) -> str:
+        """The first rows as a table, and where the others are."""
+        rows, left = self._most_frequent_levels()
+        lines = [self.table(rows[:most], first).text()]
         if left:
-            lines.append(f"      {left:,} rows of less frequent levels are {rest}")
+            lines.append(f"{left:,} rows of less frequent levels are {rest}")
         if len(rows) > most:
-            lines.append(f"      … and {len(rows) - most:,} more rows, {rest}")
-        return "\n".join(line.rstrip() for line in lines)
+            lines.append(f"… and {len(rows) - most:,} more rows, {rest}")
+        return "\n".join(lines)
 
     def _most_frequent_levels(self) -> tuple[list[int], int]:
         """Rows with at most ten of each column of a cluster, the largest; how many are left out."""

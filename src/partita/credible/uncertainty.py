@@ -17,7 +17,7 @@ from partita._tolerance import SUM
 from partita._validate import integer, probability
 from partita._wording import Kind, clip, counted, words
 from partita.credible.ball import MASS_TOLERANCE, clean_prob
-from partita.draws import Draws, any_draws, as_draws
+from partita.draws import AnyDraws, Draws, any_draws, as_draws
 from partita.kernels.arrays import Bools, Floats, Int32s, Ints
 from partita.labels import (
     DrawsLike,
@@ -56,8 +56,30 @@ _ROUNDING = SUM
 """A Jaccard similarity this little short of the threshold reaches it."""
 
 
+class _Items(Result):
+    """Base class of tables of items."""
+
+    order: NDArray[np.int64]
+    names: tuple[str, ...] | None
+
+    def name(self, item: int) -> str:
+        """Name of an item, or its position."""
+        return str(item) if self.names is None else self.names[item]
+
+    def _least_certain(self, values: Floats, form: str) -> str:
+        """Five items with their values."""
+        first = self.order[:5].tolist()
+        return ", ".join(f"{clip(self.name(i), 40)} ({values[i]:{form}})" for i in first)
+
+
+def _shares(values: Floats) -> Floats:
+    """Parts of a whole, all 0 where it is 0."""
+    total = float(values.sum())
+    return values / total if total > 0.0 else np.zeros_like(values)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class ItemUncertainty(Result):
+class ItemUncertainty(_Items):
     """How certain the place of each item in an estimate is.
 
     Made by :func:`item_uncertainty`.
@@ -103,10 +125,6 @@ class ItemUncertainty(Result):
     names: tuple[str, ...] | None
     kind: Kind = "posterior"
 
-    def name(self, item: int) -> str:
-        """Name of an item, or its position."""
-        return str(item) if self.names is None else self.names[item]
-
     @property
     def other(self) -> NDArray[np.int32]:
         """The likeliest cluster other than the estimated one; −1 where there is none."""
@@ -137,10 +155,7 @@ class ItemUncertainty(Result):
         return data_frame(columns, of="the items", index=index, name="item")
 
     def __repr__(self) -> str:
-        worst = self.order[:5]
-        named = ", ".join(
-            f"{clip(self.name(i), 40)} ({self.probability[i]:.2f})" for i in worst.tolist()
-        )
+        named = self._least_certain(self.probability, ".2f")
         return f"<ItemUncertainty: {counted(self.labels.size, 'item')}; least certain: {named}>"
 
 
@@ -241,8 +256,7 @@ def items_from(comparison: Comparison, draws: Draws) -> ItemUncertainty:
     """The table of items from a comparison with these draws already made."""
     labels = comparison.estimate
     contribution = comparison.information / labels.size
-    total = float(contribution.sum())
-    share = contribution / total if total > 0.0 else np.zeros_like(contribution)
+    share = _shares(contribution)
     placement = comparison.placed
     best, second = _two_largest(placement[:, :-1], labels)
     # In place, for it may be large; where nothing is similar, it stays 0.
@@ -736,11 +750,15 @@ def n_clusters_posterior(draws: DrawsLike) -> ClusterCounts:
     (2, 2.0)
     """
     clean = as_draws(draws)
-    values, number = np.unique(clean.n_clusters, return_inverse=True)
-    if clean.weights is None:
-        return ClusterCounts(values, np.bincount(number) / clean.n_draws, clean.kind)
-    mass = np.bincount(number, weights=clean.weights)
-    return ClusterCounts(values, np.asarray(mass, np.float64), clean.kind)
+    return ClusterCounts(*_masses(clean.n_clusters, clean), clean.kind)
+
+
+def _masses(numbers: Ints, draws: AnyDraws) -> tuple[Ints, Floats]:
+    """The values that occur among the draws, and their masses."""
+    values, number = np.unique(numbers, return_inverse=True)
+    if draws.weights is None:
+        return values, np.bincount(number) / draws.n_draws
+    return values, np.asarray(np.bincount(number, weights=draws.weights), np.float64)
 
 
 def cluster_sizes_posterior(
@@ -863,7 +881,7 @@ def _align_block(block: Block, *, reference: Labels, k: int) -> Int32s:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FeatureItemUncertainty(Result):
+class FeatureItemUncertainty(_Items):
     """How certain the memberships of each item are. Made by :func:`item_uncertainty`.
 
     Attributes
@@ -913,10 +931,6 @@ class FeatureItemUncertainty(Result):
     names: tuple[str, ...] | None
     kind: Kind = "posterior"
 
-    def name(self, item: int) -> str:
-        """Name of an item, or its position."""
-        return str(item) if self.names is None else self.names[item]
-
     def to_frame(self, *, one_based: bool = False) -> pd.DataFrame:
         """One row per item: its memberships by feature, and its part of the loss.
 
@@ -935,10 +949,7 @@ class FeatureItemUncertainty(Result):
         return data_frame(columns, of="the items", index=index, name="item")
 
     def __repr__(self) -> str:
-        worst = ", ".join(
-            f"{clip(self.name(i), 40)} ({self.contribution[i]:.2g})"
-            for i in self.order[:5].tolist()
-        )
+        worst = self._least_certain(self.contribution, ".2g")
         items = counted(self.none.size, "item")
         return f"<FeatureItemUncertainty: {items}; largest parts of the loss: {worst}>"
 
@@ -998,9 +1009,7 @@ def feature_counts(draws: FeatureDraws, least_items: int = 1) -> FeatureCounts:
     if least_items > 1:
         large = np.bitwise_count(draws.columns).sum(axis=1) >= least_items
         numbers = np.diff(np.concatenate([[0], np.cumsum(large)])[draws.offsets])
-    values, number = np.unique(numbers, return_inverse=True)
-    mass = np.bincount(number, weights=draws.probabilities)
-    return FeatureCounts(values, np.asarray(mass, np.float64), draws.kind, least_items)
+    return FeatureCounts(*_masses(numbers, draws), draws.kind, least_items)
 
 
 class Alignment(NamedTuple):
@@ -1038,15 +1047,13 @@ def items_of(
     agreed = (allocation * found.membership).sum(axis=1)
     excess, missed = allocation.sum(axis=1) - agreed, found.n_features - agreed
     contribution = (loss.price * excess + (2.0 - loss.price) * missed).clip(min=0.0)
-    total = float(contribution.sum())
-    share = contribution / total if total > 0.0 else np.zeros_like(contribution)
     return FeatureItemUncertainty(
         allocation=allocation,
         membership=found.membership,
         none=found.none,
         n_features=found.n_features,
         contribution=contribution,
-        share=share,
+        share=_shares(contribution),
         order=np.argsort(-contribution, kind="stable"),
         loss=loss,
         names=draws.item_names,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from partita import mcmc
 from partita._resources import count_jobs, run
 from partita._result import Page, Result, Table
 from partita._validate import Rng
@@ -34,16 +35,6 @@ from partita.draws import AnyDraws
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Floats, Ints
 from partita.labels import DrawsLike, LabelsLike, data_frame
-from partita.mcmc import (
-    autocovariance,
-    ess_of_halves,
-    ess_tail,
-    mcse_mean,
-    rank_normalised,
-    rhat_of_halves,
-    rhat_of_scale,
-    split,
-)
 from partita.posterior import any_posterior
 from partita.scan import chain_rows, chains_of, long_chains, weighted_error
 
@@ -581,25 +572,25 @@ def _diagnose_chains(rows: Ints, n_looks: int, column: Floats) -> tuple[float, .
         return mean, 0.0, 0.0, size, size, nothing, 1.0, 1.0
     if np.ptp(chains) == 0.0:  # what varies was cut off
         return mean, sd, 0.0, float(chains.size), float(chains.size), nothing, 1.0, 1.0
-    halves = split(chains)
-    ranked = rank_normalised(halves)
-    covariance = autocovariance(ranked)
-    within = ess_of_halves(ranked, between=False, covariance=covariance)
+    halves = mcmc.split(chains)
+    ranked = mcmc.rank_normalised(halves)
+    covariance = mcmc.autocovariance(ranked)
+    within = mcmc.ess_of_halves(ranked, between=False, covariance=covariance)
     parts, ranked_parts, worth = halves, ranked, within
     if len(chains) == 1:
-        parts, ranked_parts = split(halves), split(ranked)
+        parts, ranked_parts = mcmc.split(halves), mcmc.split(ranked)
         if ranked_parts.size < ranked.size:  # some draws are left out, and ranks are others
-            ranked_parts = rank_normalised(parts)
-        worth = ess_of_halves(ranked_parts, between=False)
+            ranked_parts = mcmc.rank_normalised(parts)
+        worth = mcmc.ess_of_halves(ranked_parts, between=False)
     m = len(parts)
     with np.errstate(invalid="ignore", divide="ignore"):
         return (
             mean,
             sd,
-            mcse_mean(chains),
-            ess_of_halves(ranked, covariance=covariance),
-            ess_tail(chains),
-            max(rhat_of_halves(ranked_parts), rhat_of_scale(parts)),
+            mcmc.mcse_mean(chains),
+            mcmc.ess_of_halves(ranked, covariance=covariance),
+            mcmc.ess_tail(chains),
+            max(mcmc.rhat_of_halves(ranked_parts), mcmc.rhat_of_scale(parts)),
             float(np.sqrt(1.0 + chi2_ratio(m - 1.0, RARE / n_looks) * m / worth)),
             chains.size / within,
         )

@@ -305,19 +305,17 @@ def bits_weight(bits: UInt64s, weights: Floats) -> float:
 
 
 @inner_kernel
-def _meet(a: UInt64s, b: UInt64s, out: UInt64s) -> None:
+def _meet(a: UInt64s, b: UInt64s, pair: UInt64s, how: int, weights: Floats, out: UInt64s) -> float:
+    """The draws in two bit sets, and in a third (how = 1) or outside it (how = 2): their weight."""
+    everywhere = np.uint64(0) if how > 0 else ~np.uint64(0)
+    turned = np.uint64(0) if how == 1 else ~np.uint64(0)
     for word in range(out.size):
-        out[word] = a[word] & b[word]
+        out[word] = a[word] & b[word] & ((pair[word] ^ turned) | everywhere)
+    return bits_weight(out, weights)
 
 
 @inner_kernel
-def _meet_without(a: UInt64s, b: UInt64s, c: UInt64s, out: UInt64s) -> None:
-    for word in range(out.size):
-        out[word] = a[word] & b[word] & ~c[word]
-
-
-@part_of_kernel
-def _compatible(
+def _join_compatible(
     bits: UInt64s,
     item: Ints,
     place: Ints,
@@ -335,17 +333,12 @@ def _compatible(
         for j in range(i):
             fits = False
             if item[i] != item[j]:
-                if place[i] == new and place[j] == new:
-                    pair = together[item[i], item[j]]
-                    _meet_without(bits[i], bits[j], pair, work)
-                    fits = bits_weight(work, weights) >= floor
-                    if not fits:
-                        _meet(bits[i], bits[j], work)
-                        _meet(work, pair, work)
-                        fits = bits_weight(work, weights) >= floor
-                else:
-                    _meet(bits[i], bits[j], work)
-                    fits = bits_weight(work, weights) >= floor
+                # Two that open a cluster open the same one, or one each.
+                both = int(place[i] == new and place[j] == new)
+                pair = together[item[i], item[j]]
+                fits = _meet(bits[i], bits[j], pair, 2 * both, weights, work) >= floor or (
+                    both == 1 and _meet(bits[i], bits[j], pair, 1, weights, work) >= floor
+                )
             joined[i, j] = fits
             joined[j, i] = fits
 
@@ -394,7 +387,7 @@ def colour_classes(joined: Bools, n: int, order: Ints, colour: Ints) -> int:
     return highest
 
 
-@part_of_kernel
+@inner_kernel
 def _extend(
     bits: UInt64s,
     item: Ints,
@@ -405,7 +398,6 @@ def _extend(
     together: UInt64s,
     weights: Floats,
     floor: float,
-    joined: Bools,
     next_bits: UInt64s,
     next_item: Ints,
     next_place: Ints,
@@ -415,26 +407,15 @@ def _extend(
     n = 0
     for before in range(at):
         j = order[before]
-        if not joined[chosen, j]:
+        if item[j] == item[chosen]:
             continue
-        if place[chosen] == new and place[j] == new:
-            pair = together[item[chosen], item[j]]
-            _meet(bits[chosen], bits[j], next_bits[n])
-            _meet(next_bits[n], pair, next_bits[n])
-            if bits_weight(next_bits[n], weights) >= floor:
+        both = int(place[chosen] == new and place[j] == new)
+        pair = together[item[chosen], item[j]]
+        for how in range(both, 2 * both + 1):
+            if _meet(bits[chosen], bits[j], pair, how, weights, next_bits[n]) >= floor:
                 next_item[n] = item[j]
-                next_place[n] = new
+                next_place[n] = place[j] + (how == 2)
                 n += 1
-            _meet_without(bits[chosen], bits[j], pair, next_bits[n])
-            if bits_weight(next_bits[n], weights) >= floor:
-                next_item[n] = item[j]
-                next_place[n] = new + 1
-                n += 1
-        else:
-            _meet(bits[chosen], bits[j], next_bits[n])
-            next_item[n] = item[j]
-            next_place[n] = place[j]
-            n += 1
     return n
 
 
@@ -457,18 +438,13 @@ def branch_and_bound(
     the work (pairs of candidates compared) is used up; the bound holds anyway.
     """
     n_items, _, n_words = together.shape
-    width = n_items * n_places + 1
-    depth_most = n_items + 1
-    bits = np.empty((1, width, n_words), np.uint64)
-    item = np.empty((depth_most, width), np.int64)
-    place = np.empty((depth_most, width), np.int64)
-    order = np.empty((depth_most, width), np.int64)
-    colour = np.empty((depth_most, width), np.int64)
-    joined = np.empty((1, width, width), np.bool_)
-    new = np.zeros(depth_most, np.int64)
-    at = np.zeros(depth_most, np.int64)
-    chosen_item = np.empty(depth_most, np.int64)
-    chosen_place = np.empty(depth_most, np.int64)
+    width, depth_most = n_items * n_places + 1, n_items + 1
+    # Memory that is never written to is never taken: few depths are reached.
+    bits = np.empty((depth_most, width, n_words), np.uint64)
+    numbers = np.empty((4, depth_most, width), np.int64)
+    item, place, order, colour = numbers[0], numbers[1], numbers[2], numbers[3]
+    joined = np.empty((width, width), np.bool_)
+    new, at, chosen = np.zeros((3, depth_most), np.int64)
     meet = np.empty(n_words, np.uint64)
     for i in range(n_items):
         for word in range(n_words):
@@ -480,19 +456,11 @@ def branch_and_bound(
     bound = n_items
     while depth >= 0:
         if count > 0:  # the candidates at this depth are new
-            _compatible(
-                bits[depth],
-                item[depth],
-                place[depth],
-                count,
-                new[depth],
-                together,
-                weights,
-                floor,
-                joined[depth],
-                meet,
-            )
-            n_colours = colour_classes(joined[depth], count, order[depth], colour[depth])
+            _join_compatible(
+                bits[depth], item[depth], place[depth], count, new[depth], together, weights,
+                floor, joined, meet,
+            )  # fmt: skip
+            n_colours = colour_classes(joined, count, order[depth], colour[depth])
             if depth == 0:
                 bound = n_colours
             at[depth] = count - 1
@@ -504,46 +472,22 @@ def branch_and_bound(
             return best_size, max(best_size, min(bound, colour[0, at[0] + (depth > 0)])), work
         here = at[depth]
         at[depth] -= 1
-        v = order[depth, here]
-        chosen_item[depth] = item[depth, v]
-        chosen_place[depth] = place[depth, v]
+        chosen[depth] = order[depth, here]
         if depth + 1 > best_size:
             best_size = depth + 1
             for i in range(n_items):
                 best[i] = -1
             for d in range(depth + 1):
-                best[chosen_item[d]] = chosen_place[d]
+                best[item[d, chosen[d]]] = place[d, chosen[d]]
         if depth + 1 == depth_most or here == 0:
             continue
-        if depth + 1 == bits.shape[0]:
-            # Element by element: a slice would compile its error message, two seconds.
-            deeper = np.empty((depth + 2, width, n_words), np.uint64)
-            more = np.empty((depth + 2, width, width), np.bool_)
-            for d in range(depth + 1):
-                for i in range(width):
-                    for word in range(n_words):
-                        deeper[d, i, word] = bits[d, i, word]
-                    for j in range(width):
-                        more[d, i, j] = joined[d, i, j]
-            bits, joined = deeper, more
         count = _extend(
-            bits[depth],
-            item[depth],
-            place[depth],
-            order[depth],
-            here,
-            new[depth],
-            together,
-            weights,
-            floor,
-            joined[depth],
-            bits[depth + 1],
-            item[depth + 1],
-            place[depth + 1],
-        )
+            bits[depth], item[depth], place[depth], order[depth], here, new[depth], together,
+            weights, floor, bits[depth + 1], item[depth + 1], place[depth + 1],
+        )  # fmt: skip
         if count == 0:
             continue
-        new[depth + 1] = new[depth] + (place[depth, v] == new[depth])
+        new[depth + 1] = new[depth] + (place[depth, chosen[depth]] == new[depth])
         work -= 0.5 * count * count
         depth += 1
     return best_size, best_size, work

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -93,7 +95,7 @@ _COLUMNS = 64
 """Items of one tile of columns."""
 
 
-def count_together(items: NDArray[np.uint16], rows: Ints, first: int) -> Floats:
+def count_together(items: NDArray[np.unsignedinteger[Any]], rows: Ints, first: int) -> Floats:
     """Number of draws in which items rows[r] and j are together, at [r, j − first].
 
     ``items`` holds one row of labels per item, shape (n_items, n_draws); j
@@ -105,7 +107,9 @@ def count_together(items: NDArray[np.uint16], rows: Ints, first: int) -> Floats:
 
 
 @kernel
-def _count_together(items: NDArray[np.uint16], rows: Ints, first: int, out: Floats) -> None:
+def _count_together(
+    items: NDArray[np.unsignedinteger[Any]], rows: Ints, first: int, out: Floats
+) -> None:
     n_items, n_draws = items.shape
     n_rows = rows.size
     for start in range(0, n_draws, _DRAWS):
@@ -132,7 +136,11 @@ def _count_together(items: NDArray[np.uint16], rows: Ints, first: int, out: Floa
 
 @kernel
 def weigh_together(
-    labels: NDArray[np.uint16], weights: Floats, rows: Ints, first: int, out: Floats
+    labels: NDArray[np.unsignedinteger[Any]],
+    weights: Floats,
+    rows: Ints,
+    first: int,
+    out: Floats,
 ) -> None:
     """Add the weight of the draws in which items rows[r] and j are together to out[r, j − first].
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._files import PathLike, write_text
-from partita._imports import require, version_of
-from partita._result import Result, Table, json_text
+from partita._imports import version_of
+from partita._result import Result, Table, fields_of, json_text
 from partita._validate import boolean, choice
 from partita._wording import counted, words
 from partita.credible.ball import CredibleBall
@@ -30,7 +30,7 @@ from partita.diagnostics.agreement import MANY_ITEMS, ChainEstimates, estimates_
 from partita.diagnostics.diagnose import Diagnostics
 from partita.draws import Draws
 from partita.errors import FileFormatError, InvalidInputError
-from partita.labels import Labels
+from partita.labels import Labels, data_frame
 from partita.losses.base import Loss
 from partita.posterior import Posterior
 from partita.search.clusters_curve import ClustersCurve
@@ -75,11 +75,9 @@ class LossComparison(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per estimate."""
-        pandas = require("pandas", extra="pandas", purpose="a table of estimates")
-        columns = ("n_clusters", "expected_binder", "expected_vi_lb", "expected_vi")
-        index = pandas.Index(list(self.names), name="estimate")
-        frame: pd.DataFrame = pandas.DataFrame({c: getattr(self, c) for c in columns}, index=index)
-        return frame
+        names = ("n_clusters", "expected_binder", "expected_vi_lb", "expected_vi")
+        columns = fields_of(self, *names)
+        return data_frame(columns, of="estimates", index=list(self.names), name="estimate")
 
 
 CHEAP_CELLS = 30_000_000

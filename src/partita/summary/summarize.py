@@ -17,25 +17,14 @@ from partita._archive import Form, check_parts, read_parts, write_parts
 from partita._files import PathLike
 from partita._resources import Clock
 from partita._validate import Rng, boolean, refuse_masked, seconds, unexpected
+from partita.credible import uncertainty
 from partita.credible.ball import clean_prob, credible_ball
 from partita.credible.profiles import Profiles
 from partita.credible.profiles import profiles as profiles_of
-from partita.credible.uncertainty import (
-    JACCARD,
-    clean_jaccard,
-    cluster_sizes_posterior,
-    clusters_from,
-    compare,
-    items_from,
-    n_clusters_posterior,
-)
+from partita.credible.uncertainty import JACCARD, compare
+from partita.diagnostics import diagnose
 from partita.diagnostics.agreement import functionals
-from partita.diagnostics.diagnose import (
-    Diagnostics,
-    diagnose_values,
-    empty_diagnostics,
-    trace_functionals,
-)
+from partita.diagnostics.diagnose import Diagnostics
 from partita.draws import Draws, any_draws, as_draws
 from partita.errors import (
     FileFormatError,
@@ -51,9 +40,9 @@ from partita.losses.builtin import VI, Binder, VILowerBound
 from partita.losses.evaluate import loss_for
 from partita.posterior import Posterior
 from partita.scan import is_remote
-from partita.search.clusters_curve import ClustersCurve, clusters_curve, plateau
+from partita.search.clusters_curve import clusters_curve, plateau
 from partita.search.estimate import estimate as estimate_of
-from partita.search.price_path import clean_prices
+from partita.search.price_path import clean_prices, price_path
 from partita.search.result import PointEstimate, constraints_in_words
 from partita.summary.result import (
     CHEAP_CELLS,
@@ -66,9 +55,7 @@ from partita.summary.result import (
 from partita.summary.text import DEFERRED
 
 if TYPE_CHECKING:
-    from partita.representative.representatives import Representatives
     from partita.samplers.fit import Fit
-    from partita.search.price_path import PricePath
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,49 +116,6 @@ CHEAP_ITEMS = 8
 """Items, at most, for a price path without request: all partitions of so few are compared."""
 
 
-def curve_and_path(
-    posterior: Posterior,
-    found: PointEstimate,
-    wanted: bool | tuple[float, float] | None,
-    search_options: dict[str, Any],
-) -> dict[str, Callable[[dict[str, Any]], Any] | None]:
-    """Return functions that compute the price path and the curve; None to skip one.
-
-    Both where wanted; where it is left open, what is cheap. Cheap is counted in work, so that
-    the same call gives the same summary on every machine. The short curve begins at the
-    estimate, which must have been searched for freely.
-    """
-    loss, draws = found.loss, posterior.draws
-
-    def path(timed_options: dict[str, Any]) -> PricePath:
-        from partita.search.price_path import price_path
-
-        low, high = wanted if isinstance(wanted, tuple) else (0.0, 2.0)
-        return price_path(
-            draws, loss=loss, low=low, high=high, bound=None, **_shared(timed_options)
-        )
-
-    def curve(timed_options: dict[str, Any]) -> ClustersCurve:
-        if wanted:
-            return clusters_curve(draws, loss=loss, **_shared(timed_options))
-        return plateau(posterior, found.labels, loss=loss, **_shared(timed_options))
-
-    crowded = found.n_clusters > int(draws.n_clusters.max()) and not is_remote(draws)
-    most = CROWDED_CELLS if crowded else CHEAP_CELLS
-    is_quick = loss.form(1) is not None and _cells(draws, found) <= most
-    few = wanted is None and draws.n_items <= CHEAP_ITEMS
-    has_curve = wanted or (wanted is None and is_quick and _is_free(search_options))
-    return {
-        "price path": path if loss.has_price and (wanted or few) else None,
-        "curve over numbers of clusters": curve if loss.averages_distances and has_curve else None,
-    }
-
-
-def _shared(search_options: dict[str, Any]) -> dict[str, Any]:
-    """What every search takes."""
-    return {name: search_options[name] for name in ("time_limit", "rng", "n_jobs", "progress")}
-
-
 def _cells(draws: Draws, found: PointEstimate) -> int:
     """About the work of one more search."""
     return draws.n_draws * draws.n_items * (found.n_clusters + 4)
@@ -181,6 +125,18 @@ def _is_free(search_options: dict[str, Any]) -> bool:
     """Whether the estimate was searched for without constraints."""
     free = search_options["max_clusters"] is None and search_options["n_clusters"] is None
     return free and search_options["min_size"] == 1 and search_options["method"] == "auto"
+
+
+def _has_cheap_curve(draws: Draws, found: PointEstimate, search_options: dict[str, Any]) -> bool:
+    """Whether a short curve is made without request.
+
+    Cheap is counted in work, so that the same call gives the same summary on every machine. The
+    curve begins at the estimate, which must have been searched for freely.
+    """
+    crowded = found.n_clusters > int(draws.n_clusters.max()) and not is_remote(draws)
+    most = CROWDED_CELLS if crowded else CHEAP_CELLS
+    quick = found.loss.form(1) is not None and _cells(draws, found) <= most
+    return quick and _is_free(search_options)
 
 
 T = TypeVar("T")
@@ -311,7 +267,8 @@ def summarize(
     started = time.perf_counter()
     posterior = _posterior(draws, var_name, n_jobs)
     clean = posterior.draws
-    measure, level, overlap = loss_for(loss, clean), clean_prob(prob), clean_jaccard(jaccard)
+    measure, level = loss_for(loss, clean), clean_prob(prob)
+    overlap = uncertainty.clean_jaccard(jaccard)
     path = _clean_path(path)
     observed = _observations(draws, data, clean.n_items)
     search_options: dict[str, Any] = {
@@ -330,41 +287,39 @@ def summarize(
     with clock:
         found = estimate_of(posterior, loss=measure, **{**search_options, "time_limit": share})
     metric = measure if measure.is_metric else VI()
-    sizes = cluster_sizes_posterior(posterior, prob=level)
+    sizes = uncertainty.cluster_sizes_posterior(posterior, prob=level)
     diagnostics = _diagnostics(draws, posterior, found.labels, n_jobs)
     ball = credible_ball(posterior, found.labels, prob=level, loss=metric, n_jobs=n_jobs)
-    parts = _Parts(clock)
-    uncertainty, estimates = DEFERRED
+    parts = _Parts(clock, search_options)
+    certainty, estimates = DEFERRED
     some: dict[str, Any] = dict.fromkeys(name for names in DEFERRED.values() for name in names)
-    some |= parts.made(uncertainty, _uncertainty, found.labels, clean, overlap, n_jobs, clock) or {}
-    profiled = None
+    some |= parts.made(certainty, _uncertainty, found.labels, clean, overlap, n_jobs, clock) or {}
+    profiled = prices = curve = priors = several = None
     if observed is not None:
         made = (draws, clean, found.labels, observed, level)
         profiled = parts.made("profiles", _profiles, *made)
-    some |= (
-        parts.made(
-            estimates, _for_comparison, posterior, found, parts.timed_options(search_options)
-        )
-        or {}
-    )
-    made_of = curve_and_path(posterior, found, path, search_options)
-    prices, curve = (
-        None if make is None else parts.made(name, make, parts.timed_options(search_options))
-        for name, make in made_of.items()
-    )
-    priors = None
+    some |= parts.made(estimates, lambda: _for_comparison(posterior, found, parts.options)) or {}
+    few = path is None and clean.n_items <= CHEAP_ITEMS
+    if measure.has_price and (path or few):
+        low, high = path if isinstance(path, tuple) else (0.0, 2.0)
+        asked: dict[str, Any] = {"loss": measure, "low": low, "high": high, "bound": None}
+        prices = parts.made("price path", lambda: price_path(clean, **asked, **parts.shared))
+    cheap = path is None and _has_cheap_curve(clean, found, search_options)
+    if measure.averages_distances and (path or cheap):
+        short = partial(plateau, posterior, found.labels)
+        around = partial(partial(clusters_curve, clean) if path else short, loss=measure)
+        curve = parts.made("curve over numbers of clusters", lambda: around(**parts.shared))
     if _wants_priors(sensitivity, draws, found, search_options, diagnostics):
         from partita.samplers.sensitivity import sensitivity_of_fit
 
-        asked: dict[str, Any] = {"prob": level, "rng": rng, "n_jobs": n_jobs, "clock": clock}
+        asked = {"prob": level, "rng": rng, "n_jobs": n_jobs, "clock": clock}
         whole = partial(sensitivity_of_fit, brief=sensitivity is not True, **asked)
         priors = parts.made("sensitivity to the prior", whole, draws, found)
-    several = None
     if diagnostics.chains_disagree:
-        chains = "representatives of the chains"
-        several = parts.made(
-            chains, _representatives, clean, metric, level, parts.timed_options(search_options)
-        )
+        from partita.representative.representatives import representatives
+
+        answers = partial(representatives, clean, loss=metric, prob=level, bound=None)
+        several = parts.made("representatives of the chains", lambda: answers(**parts.shared))
     summary = Summary(
         draws=clean,
         data=None if observed is None else observed.values,
@@ -372,7 +327,7 @@ def summarize(
         data_categories=() if observed is None else observed.categories,
         estimate=found,
         ball=ball,
-        counts=n_clusters_posterior(clean),
+        counts=uncertainty.n_clusters_posterior(clean),
         sizes_posterior=sizes,
         profiles=profiled,
         diagnostics=diagnostics,
@@ -431,8 +386,8 @@ def _wants_priors(
 class _Parts:
     """Makes the parts of a summary while there is time; those it does not reach are missing."""
 
-    def __init__(self, clock: Clock) -> None:
-        self.clock = clock
+    def __init__(self, clock: Clock, search_options: dict[str, Any]) -> None:
+        self.clock, self._search_options = clock, search_options
         self.missing: list[str] = []
 
     def made(self, name: str, make: Callable[..., T], *arguments: Any) -> T | None:
@@ -447,10 +402,17 @@ class _Parts:
         self.missing.append(name)
         return None
 
-    def timed_options(self, search_options: dict[str, Any]) -> dict[str, Any]:
+    @property
+    def options(self) -> dict[str, Any]:
         """The arguments of a search with what is left of the time."""
         left = None if self.clock.deadline is None else max(self.clock.left, 0.01)
-        return {**search_options, "time_limit": left}
+        return {**self._search_options, "time_limit": left}
+
+    @property
+    def shared(self) -> dict[str, Any]:
+        """Those of them that every search takes."""
+        options = self.options
+        return {name: options[name] for name in ("time_limit", "rng", "n_jobs", "progress")}
 
 
 def compute_missing(summary: Summary, part: str) -> dict[str, Any]:
@@ -470,7 +432,10 @@ def _uncertainty(
     labels: Labels, draws: Draws, jaccard: float, n_jobs: int | None, clock: Clock | None = None
 ) -> dict[str, Any]:
     comparison = compare(labels, draws, jaccard=jaccard, n_jobs=n_jobs, clock=clock)
-    return {"items": items_from(comparison, draws), "clusters": clusters_from(comparison)}
+    return {
+        "items": uncertainty.items_from(comparison, draws),
+        "clusters": uncertainty.clusters_from(comparison),
+    }
 
 
 def _for_comparison(
@@ -483,14 +448,6 @@ def _for_comparison(
     posterior.keep_distances(found.labels, vi.labels, binder.labels)
     table = _side_by_side(posterior, found, vi, binder)
     return {"vi_estimate": vi, "binder_estimate": binder, "comparison": table}
-
-
-def _representatives(
-    draws: Draws, loss: Loss, prob: float, search_options: dict[str, Any]
-) -> Representatives:
-    from partita.representative.representatives import representatives
-
-    return representatives(draws, loss=loss, prob=prob, bound=None, **_shared(search_options))
 
 
 def _posterior(draws: DrawsLike, var_name: str | None, n_jobs: int | None) -> Posterior:
@@ -512,9 +469,11 @@ def _diagnostics(
     """Return the diagnostics; those of an ensemble are empty."""
     draws = posterior.draws
     if draws.kind == "ensemble":
-        return empty_diagnostics(draws)
-    values = functionals(posterior, estimate=labels) | trace_functionals(source, draws.n_draws)
-    found = diagnose_values(values, draws, n_jobs=n_jobs)
+        return diagnose.empty_diagnostics(draws)
+    values = functionals(posterior, estimate=labels) | diagnose.trace_functionals(
+        source, draws.n_draws
+    )
+    found = diagnose.diagnose_values(values, draws, n_jobs=n_jobs)
     if not _is_fit(source):
         return found
     from partita.samplers.fit import STARTED
@@ -674,8 +633,8 @@ def _fill_missing_parts(summary: Summary) -> Summary:
         return summary
     jaccard = summary.clusters.jaccard
     comparison = compare(np.array(summary.labels), summary.draws, jaccard=jaccard)
-    items = items_from(comparison, summary.draws)
-    return replace(summary, items=items, clusters=clusters_from(comparison))
+    items = uncertainty.items_from(comparison, summary.draws)
+    return replace(summary, items=items, clusters=uncertainty.clusters_from(comparison))
 
 
 def _check_use(summary: AnySummary) -> None:

@@ -121,23 +121,6 @@ def profiles(summary: Summary) -> Table | None:
     if found is None:
         return None
 
-    def interval(low: float, high: float) -> str:
-        return f"{low:.4g} to {high:.4g}" if math.isfinite(low) and math.isfinite(high) else "–"
-
-    modelled = bool(np.isfinite(found.given_low).any())  # without a model there are no intervals
-    rows = tuple(
-        (
-            str(found.cluster[r]),
-            found.column[r],
-            found.parameter[r],
-            f"{found.given[r]:.4g}",
-            *([interval(found.given_low[r], found.given_high[r])] if modelled else []),
-            f"{found.averaged[r]:.4g}",
-            interval(found.averaged_low[r], found.averaged_high[r]),
-        )
-        for r in range(min(len(found), _PROFILES))
-    )
-    level = f"{100 * found.prob:g}%"
     caption = (
         "What each cluster is like: given the partition, and averaged over the clusters that its "
         f"items have in {counted(found.n_draws, words(found.kind).draw)}, which includes the "
@@ -145,10 +128,7 @@ def profiles(summary: Summary) -> Table | None:
     )
     if len(found) > _PROFILES:
         caption += f" The first {_PROFILES} of {len(found):,} rows."
-    columns = ["Cluster", "Column", "Parameter", "Given", "Averaged", f"{level} interval"]
-    if modelled:
-        columns.insert(4, f"{level} interval")
-    return Table(caption, tuple(columns), rows)
+    return found.table(range(min(len(found), _PROFILES)))._replace(caption=caption)
 
 
 def comparison(summary: Summary) -> Table:
