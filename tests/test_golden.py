@@ -53,7 +53,6 @@ def test_estimate_of_a_csv_file(name, tmp_path):
 
 @pytest.mark.parametrize("name", GOLDEN)
 def test_summary_and_report(name, tmp_path):
-    pytest.importorskip("bokeh")
     summary = pt.summarize(labels(name))
     golden = GOLDEN[name]["vi"]
     assert summary.labels.tolist() == golden["labels"]

@@ -21,7 +21,6 @@ def summary():
 
 
 def test_tables_of_a_summary(summary):
-    pytest.importorskip("pandas")
     items, again = summary.to_frame(), summary.to_frame(one_based=True)
     assert items.index.tolist() == [0, 1, 2, 3, 4]
     assert again.index.tolist() == [1, 2, 3, 4, 5]

@@ -4,8 +4,11 @@ import pickle
 
 import numpy as np
 import pytest
+import rdata
+import xarray
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 import partita as pt
 from feature_cases import cube, f5
@@ -40,8 +43,6 @@ def test_order_of_columns_and_empty_columns_do_not_matter(drawn, random):
 
 
 def test_lists_cubes_sparse_and_named_arrays_are_one():
-    sparse = pytest.importorskip("scipy.sparse")
-    xarray = pytest.importorskip("xarray")
     draws, wide = f5(), np.pad(cube(), ((0, 0), (0, 0), (1, 2)))
     assert pt.FeatureDraws(wide) == draws
     assert pt.FeatureDraws([draws[m] for m in range(5)]) == draws
@@ -173,7 +174,6 @@ def test_a_long_table_goes_there_and_back(tmp_path):
 
 
 def test_lists_of_matrices_in_files_of_r(tmp_path):
-    rdata = pytest.importorskip("rdata")
     matrices = [f5()[m].astype(np.int32) for m in range(5)]
     rdata.write_rds(tmp_path / "list.rds", matrices)
     assert pt.read_features(tmp_path / "list.rds") == f5()

@@ -99,7 +99,6 @@ def test_the_scales_of_the_hasse_diagrams_come_out(loss, texts):
 
 
 def test_tables_and_figures_on_draws_of_our_own(monkeypatch, tmp_path):
-    pytest.importorskip("matplotlib")
     few = {"OFFSETS": (3.0,), "SIZES": (20, 10, 5, 5), "UNBALANCED_LOSSES": ("binder", "vi")}
     for name, value in few.items():
         monkeypatch.setattr(own_draws, name, value)

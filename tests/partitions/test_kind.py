@@ -4,6 +4,7 @@ import io
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import partita as pt
@@ -74,8 +75,7 @@ def test_a_file_is_declared_where_it_is_read(tmp_path):
 
 
 def test_a_table_with_a_column_run_is_an_ensemble():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(LABELS, columns=["a", "b", "c"])
+    frame = pd.DataFrame(LABELS, columns=["a", "b", "c"])
     assert pt.as_draws(frame).kind == "posterior"
     assert pt.as_draws(frame.assign(**{".run": range(4)})) == RUNS
 

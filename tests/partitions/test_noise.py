@@ -3,6 +3,7 @@
 import io
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -53,8 +54,7 @@ def test_files_and_tables_follow_the_rule(tmp_path):
     np.save(tmp_path / "draws.npy", np.array(NOISY))
     for given in (tmp_path / "draws.npy", str(tmp_path / "draws.npy")):
         assert pt.as_draws(given, noise=(-1, "cluster")).labels.tolist() == CLUSTER
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(NOISY, columns=list("abcd"))
+    frame = pd.DataFrame(NOISY, columns=list("abcd"))
     assert pt.as_draws(frame, noise=(-1, "singletons")).labels.tolist() == SINGLETONS
     # The rule ends with the reading.
     with pytest.raises(InvalidLabelsError, match="noise="):

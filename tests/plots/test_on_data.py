@@ -1,6 +1,7 @@
 """The estimate, the ball and replicates on data: places, shapes, densities, codes."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.patches import Ellipse
@@ -278,8 +279,7 @@ def test_few_dimensions_and_missing_values():
 def fit():
     values = mixed(40)
     table = {"x": values[:, 0], "level": values[:, 1].astype(int).astype(str)}
-    pandas = pytest.importorskip("pandas")
-    return pt.sample(pandas.DataFrame(table), draws=40, burn_in=20, chains=2, rng=0)
+    return pt.sample(pd.DataFrame(table), draws=40, burn_in=20, chains=2, rng=0)
 
 
 def test_a_fit_knows_its_categories_and_a_summary_keeps_them(fit, tmp_path):
@@ -294,7 +294,6 @@ def test_a_fit_knows_its_categories_and_a_summary_keeps_them(fit, tmp_path):
 
 
 def test_ellipses_are_drawn_on_own_columns_or_when_asked_for(fit):
-    pytest.importorskip("matplotlib")
     labels = np.repeat([0, 1], 20)
     three = np.random.default_rng(0).normal(size=(40, 3))
 

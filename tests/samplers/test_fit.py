@@ -1,6 +1,7 @@
 """What follows from a fit: densities, parameters, predictions, distances, files."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -283,7 +284,6 @@ def test_distances_of_a_fit_and_the_estimate_that_merges_what_is_close():
 
 
 def test_columns_of_new_data_are_found_by_name():
-    pd = pytest.importorskip("pandas")
     data = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 2)) * [1, 50], columns=["x", "y"])
     fit = pt.sample(data, draws=6, burn_in=2, chains=1, rng=0, progress=False)
     turned = fit.density(data[["y", "x"]].head(3)).mean

@@ -5,6 +5,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars
+import pyarrow as pa
+import pyarrow.parquet as parquet
 import pytest
 
 import partita as pt
@@ -158,8 +161,7 @@ def test_categories_of_numbers_are_categories():
     for held in (pd.DataFrame({"c": codes}), pd.Series(codes, name="c"), codes):
         table = as_table(held)
         assert table.columns[0].tolist() == [3, 1, 2, 3, None, 1]
-    arrow = pytest.importorskip("pyarrow")
-    dictionary = arrow.table({"c": arrow.array([7, 9, 7]).dictionary_encode()})
+    dictionary = pa.table({"c": pa.array([7, 9, 7]).dictionary_encode()})
     assert as_table(dictionary).columns[0].tolist() == [7, 9, 7]
     frame = pd.DataFrame({"c": pd.Categorical([3, 1, 2, 3, 1, 2]), "x": np.arange(6) / 3})
     kernel = pt.sample(frame, **SHORT).kernel
@@ -180,8 +182,7 @@ def test_dates_and_durations_are_refused_in_every_table(values):
     numbers = [0.5, 1.5, 2.5, 4.0]
     frame = pd.DataFrame({"x": numbers, "when": values})
     tables = [frame]
-    polars, arrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
-    tables += [polars.from_pandas(frame), arrow.Table.from_pandas(frame, preserve_index=False)]
+    tables += [polars.from_pandas(frame), pa.Table.from_pandas(frame, preserve_index=False)]
     for table in tables:
         with pytest.raises(pt.PartitaError, match="'when' holds dates or times"):
             pt.sample(table, **SHORT)
@@ -233,8 +234,6 @@ def test_one_copy(tmp_path: Path, suffix: str, dtype: Any) -> None:
     if suffix == "npy":
         np.save(path, data)
     else:
-        pa = pytest.importorskip("pyarrow")
-        parquet = pytest.importorskip("pyarrow.parquet")
         columns = {f"x{j}": data[:, j] for j in range(3)}
         parquet.write_table(pa.table(columns), path, row_group_size=64)
     table = as_table(path)
@@ -246,8 +245,6 @@ def test_one_copy(tmp_path: Path, suffix: str, dtype: Any) -> None:
 
 
 def test_missing_cells_of_parquet(tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
     parquet.write_table(
         pa.table({"a": [1, None, 3], "b": [0.5, 1.5, None]}), tmp_path / "d.parquet"
     )
@@ -261,8 +258,6 @@ def test_arrays_of_users_are_not_shared() -> None:
 
 
 def test_parquet_is_not_twice_in_memory(tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
     values = np.random.default_rng(0).normal(size=(4, 200_000))
     path = tmp_path / "d.parquet"
     parquet.write_table(
