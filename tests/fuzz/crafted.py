@@ -19,6 +19,11 @@ Maker = Callable[[Path], Any]
 """Writes the file; returns what it should read as, or None where it must be refused."""
 
 
+def maker(write: Callable[..., Any]) -> Callable[..., Callable[..., Any]]:
+    """What is given first says what to make; where it goes, and what of, comes later."""
+    return lambda *given, **named: lambda *later: write(*later, *given, **named)
+
+
 class Bomb:
     """What runs code where it is unpickled: the file it opens tells on it."""
 
@@ -29,52 +34,39 @@ class Bomb:
         return open, (self.place, "w")
 
 
-def text(content: str | bytes, reads: Any = None) -> Maker:
-    def make(path: Path) -> Any:
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return reads
-
-    return make
+@maker
+def text(path: Path, content: str | bytes, reads: Any = None) -> Any:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return reads
 
 
-def packed(blocks: int, block: bytes, first: bytes = b"") -> Maker:
+@maker
+def packed(path: Path, blocks: int, block: bytes, first: bytes = b"") -> None:
     """Much text in a small file."""
-
-    def make(path: Path) -> None:
-        with gzip.open(path, "wb", compresslevel=1) as stream:
-            stream.write(first)
-            for _ in range(blocks):
-                stream.write(block)
-
-    return make
+    with gzip.open(path, "wb", compresslevel=1) as stream:
+        stream.write(first)
+        for _ in range(blocks):
+            stream.write(block)
 
 
-def npy(array: Any, reads: Any = None, **options: Any) -> Maker:
-    def make(path: Path) -> Any:
-        np.save(path, array, **options)
-        return reads
-
-    return make
+@maker
+def npy(path: Path, array: Any, reads: Any = None, **options: Any) -> Any:
+    np.save(path, array, **options)
+    return reads
 
 
-def npy_header(header: str, content: bytes = b"") -> Maker:
+@maker
+def npy_header(path: Path, header: str, content: bytes = b"") -> None:
     """An npy file that declares what it likes."""
-
-    def make(path: Path) -> None:
-        head = header.encode() + b" " * (117 - len(header)) + b"\n"
-        path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + content)
-
-    return make
+    head = header.encode() + b" " * (117 - len(header)) + b"\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + content)
 
 
-def npz(**arrays: Any) -> Maker:
+@maker
+def npz(path: Path, **arrays: Any) -> Any:
     reads = arrays.pop("reads", None)
-
-    def make(path: Path) -> Any:
-        np.savez(path, **{name: np.asarray(value) for name, value in arrays.items()})
-        return reads
-
-    return make
+    np.savez(path, **{name: np.asarray(value) for name, value in arrays.items()})
+    return reads
 
 
 def pickled(path: Path, **others: Any) -> None:
@@ -102,62 +94,50 @@ def npz_twice(path: Path) -> None:
         archive.writestr("labels.npy", other.getvalue())
 
 
-def zarr_with(place: str, value: Any) -> Maker:
+@maker
+def zarr_with(path: Path, place: str, value: Any) -> None:
     """A store whose metadata name a codec that can run code."""
-
-    def make(path: Path) -> None:
-        pt.write_draws(TWO, path)
-        meta = path / "posterior" / "labels" / ".zarray"
-        document = json.loads(meta.read_text()) | {place: value}
-        meta.write_text(json.dumps(document))
-        for chunk in (path / "posterior" / "labels").glob("[0-9]*"):
-            chunk.write_bytes(pickle.dumps(Bomb(path.with_name("ran"))))
-
-    return make
+    pt.write_draws(TWO, path)
+    meta = path / "posterior" / "labels" / ".zarray"
+    document = json.loads(meta.read_text()) | {place: value}
+    meta.write_text(json.dumps(document))
+    for chunk in (path / "posterior" / "labels").glob("[0-9]*"):
+        chunk.write_bytes(pickle.dumps(Bomb(path.with_name("ran"))))
 
 
-def zarr_shape(shape: list[int]) -> Maker:
-    def make(path: Path) -> None:
-        pt.write_draws(TWO, path)
-        meta = path / "posterior" / "labels" / ".zarray"
-        meta.write_text(json.dumps(json.loads(meta.read_text()) | {"shape": shape}))
-
-    return make
+@maker
+def zarr_shape(path: Path, shape: list[int]) -> None:
+    pt.write_draws(TWO, path)
+    meta = path / "posterior" / "labels" / ".zarray"
+    meta.write_text(json.dumps(json.loads(meta.read_text()) | {"shape": shape}))
 
 
-def rds(content: bytes) -> Maker:
+@maker
+def rds(path: Path, content: bytes) -> None:
     """R's serialisation, version 2, of what follows the header."""
     head = b"X\n" + struct.pack(">iii", 2, 0x030400, 0x020300)
-
-    def make(path: Path) -> None:
-        path.write_bytes(gzip.compress(head + content))
-
-    return make
+    path.write_bytes(gzip.compress(head + content))
 
 
-def parquet(columns: dict[str, Any], reads: Any = None) -> Maker:
-    def make(path: Path) -> Any:
-        import pyarrow
-        import pyarrow.parquet
+@maker
+def parquet(path: Path, columns: dict[str, Any], reads: Any = None) -> Any:
+    import pyarrow
+    import pyarrow.parquet
 
-        table = pyarrow.Table.from_arrays(
-            [pyarrow.array(v) for v in columns.values()], names=[n.strip() for n in columns]
-        )
-        pyarrow.parquet.write_table(table, path)
-        return reads
-
-    return make
+    table = pyarrow.Table.from_arrays(
+        [pyarrow.array(v) for v in columns.values()], names=[n.strip() for n in columns]
+    )
+    pyarrow.parquet.write_table(table, path)
+    return reads
 
 
-def netcdf(**variables: Any) -> Maker:
-    def make(path: Path) -> None:
-        import xarray
+@maker
+def netcdf(path: Path, **variables: Any) -> None:
+    import xarray
 
-        data = {name: (dims, np.asarray(values)) for name, (dims, values) in variables.items()}
-        tree = xarray.DataTree.from_dict({"/posterior": xarray.Dataset(data)})
-        tree.to_netcdf(path, engine="h5netcdf")
-
-    return make
+    data = {name: (dims, np.asarray(values)) for name, (dims, values) in variables.items()}
+    tree = xarray.DataTree.from_dict({"/posterior": xarray.Dataset(data)})
+    tree.to_netcdf(path, engine="h5netcdf")
 
 
 CRAFTED: dict[str, Maker] = {

@@ -21,7 +21,7 @@ import numpy as np
 import partita as pt
 from io_r import Atom, Listed, write_rds
 
-from .crafted import CRAFTED
+from .crafted import CRAFTED, maker
 from .harness import RIGHT, WRONG, Verdict, judged
 
 RNG = np.random.default_rng(32)
@@ -36,12 +36,10 @@ def _csv(labels: Any = LABELS, sep: str = ",", end: str = "\n", header: str = ""
     return (end.join(rows) + end).encode()
 
 
-def _file(name: str, content: bytes, **options: Any) -> Maker:
-    def make(place: Path) -> Any:
-        (place / name).write_bytes(content)
-        return (place / name, options)
-
-    return make
+@maker
+def _file(place: Path, name: str, content: bytes, **options: Any) -> Any:
+    (place / name).write_bytes(content)
+    return (place / name, options)
 
 
 def _long(order: str, names: tuple[str, ...], labels: Any = LABELS, drop: int = 0) -> bytes:
@@ -104,12 +102,10 @@ def _texts() -> Iterator[tuple[str, Maker]]:
         yield f"{name} codes as text", _known(text, cells)
 
 
-def _known(maker: Maker, labels: Any) -> Maker:
-    def make(place: Path) -> Any:
-        source, options = maker(place)
-        return source, options, labels
-
-    return make
+@maker
+def _known(place: Path, make: Maker, labels: Any) -> Any:
+    source, options = make(place)
+    return source, options, labels
 
 
 def _tables() -> Iterator[tuple[str, Maker]]:
@@ -156,22 +152,18 @@ def _refused(maker: Maker) -> Maker:
     return _known(maker, None)
 
 
-def _saved(table: Any) -> Maker:
-    def make(place: Path) -> Any:
-        np.save(place / "a.npy", table)
-        return place / "a.npy", {}
-
-    return make
+@maker
+def _saved(place: Path, table: Any) -> Any:
+    np.save(place / "a.npy", table)
+    return place / "a.npy", {}
 
 
-def _frame_of(content: bytes) -> Maker:
-    def make(place: Path) -> Any:
-        import pandas as pd
+@maker
+def _frame_of(place: Path, content: bytes) -> Any:
+    import pandas as pd
 
-        (place / "t.csv").write_bytes(content)
-        return pd.read_csv(place / "t.csv"), {}
-
-    return make
+    (place / "t.csv").write_bytes(content)
+    return pd.read_csv(place / "t.csv"), {}
 
 
 def _packed() -> Iterator[tuple[str, Maker]]:
@@ -211,30 +203,25 @@ def _numpy() -> Iterator[tuple[str, Maker]]:
     yield "npz longer than it says", _refused(_npz(_npy(full, content + b"12345678")))
 
 
-def _npz(member: bytes, flip: int | None = None) -> Maker:
+@maker
+def _npz(place: Path, member: bytes, flip: int | None = None) -> Any:
     """An archive with one stored member, of which a byte may be flipped afterwards."""
-
-    def make(place: Path) -> Any:
-        path = place / "a.npz"
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
-            archive.writestr("labels.npy", member)
-        if flip is not None:
-            whole = bytearray(path.read_bytes())
-            whole[whole.index(member) + len(member) + flip] ^= 1
-            path.write_bytes(bytes(whole))
-        return path, {}
-
-    return make
+    path = place / "a.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr("labels.npy", member)
+    if flip is not None:
+        whole = bytearray(path.read_bytes())
+        whole[whole.index(member) + len(member) + flip] ^= 1
+        path.write_bytes(bytes(whole))
+    return path, {}
 
 
-def _coda(index: str, cut: int | None = None) -> Maker:
-    def make(place: Path) -> Any:
-        rows = [f"{m + 1} {v}\n" for column in LABELS.T for m, v in enumerate(column)]
-        (place / "CODAchain1.txt").write_text("".join(rows)[:cut])
-        (place / "CODAindex.txt").write_text(index)
-        return place / "CODAchain1.txt", {}
-
-    return make
+@maker
+def _coda(place: Path, index: str, cut: int | None = None) -> Any:
+    rows = [f"{m + 1} {v}\n" for column in LABELS.T for m, v in enumerate(column)]
+    (place / "CODAchain1.txt").write_text("".join(rows)[:cut])
+    (place / "CODAindex.txt").write_text(index)
+    return place / "CODAchain1.txt", {}
 
 
 def _codas() -> Iterator[tuple[str, Maker]]:
@@ -249,67 +236,61 @@ def _codas() -> Iterator[tuple[str, Maker]]:
     yield "CODA cut", _refused(_coda("".join(lines), cut=-1))
 
 
-def _netcdf(kind: str) -> Maker:
-    def make(place: Path) -> Any:
-        import h5py
+@maker
+def _netcdf(place: Path, kind: str) -> Any:
+    import h5py
 
-        path = place / "a.nc"
-        pt.write_draws(LABELS, path)
-        with h5py.File(path, "a") as file:
-            group = file["posterior"]
-            old = group["labels"]
-            scales = [old.dims[i][0] for i in range(3)]
-            attributes = {n: v for n, v in old.attrs.items() if n.startswith("partita")}
-            del group["labels"]
-            layout = {"shape": (1, 30, 12), "dtype": "u1"}
-            if kind == "virtual":
-                sources = h5py.VirtualLayout(shape=(1, 30, 12), dtype="u1")
-                sources[0] = h5py.VirtualSource(str(place / "gone.h5"), "x", shape=(30, 12))
-                new = group.create_virtual_dataset("labels", sources)
-            elif kind == "half":
-                new = group.create_dataset("labels", chunks=(1, 5, 12), **layout)
-                new[0, :15] = LABELS[:15]
-            elif kind == "nothing":
-                new = group.create_dataset("labels", **layout)
-            else:
-                new = group.create_dataset("labels", chunks=(1, 5, 12), **layout)
-                new[0] = LABELS
-            for axis, scale in enumerate(scales):
-                new.dims[axis].attach_scale(scale)
-            for name, value in attributes.items():
-                new.attrs[name] = value
-        return path, {}
-
-    return make
+    path = place / "a.nc"
+    pt.write_draws(LABELS, path)
+    with h5py.File(path, "a") as file:
+        group = file["posterior"]
+        old = group["labels"]
+        scales = [old.dims[i][0] for i in range(3)]
+        attributes = {n: v for n, v in old.attrs.items() if n.startswith("partita")}
+        del group["labels"]
+        layout = {"shape": (1, 30, 12), "dtype": "u1"}
+        if kind == "virtual":
+            sources = h5py.VirtualLayout(shape=(1, 30, 12), dtype="u1")
+            sources[0] = h5py.VirtualSource(str(place / "gone.h5"), "x", shape=(30, 12))
+            new = group.create_virtual_dataset("labels", sources)
+        elif kind == "half":
+            new = group.create_dataset("labels", chunks=(1, 5, 12), **layout)
+            new[0, :15] = LABELS[:15]
+        elif kind == "nothing":
+            new = group.create_dataset("labels", **layout)
+        else:
+            new = group.create_dataset("labels", chunks=(1, 5, 12), **layout)
+            new[0] = LABELS
+        for axis, scale in enumerate(scales):
+            new.dims[axis].attach_scale(scale)
+        for name, value in attributes.items():
+            new.attrs[name] = value
+    return path, {}
 
 
-def _attribute(name: str, value: Any) -> Maker:
-    def make(place: Path) -> Any:
-        import h5py
-        import xarray
+@maker
+def _attribute(place: Path, name: str, value: Any) -> Any:
+    import h5py
+    import xarray
 
-        data = xarray.Dataset({"z": (("chain", "draw", "item"), LABELS[None].astype(np.int16))})
-        tree = xarray.DataTree.from_dict({"/posterior": data})
-        tree.to_netcdf(place / "a.nc", engine="h5netcdf")
-        with h5py.File(place / "a.nc", "a") as file:
-            file["posterior/z"].attrs[name] = value
-        return place / "a.nc", {}
-
-    return make
+    data = xarray.Dataset({"z": (("chain", "draw", "item"), LABELS[None].astype(np.int16))})
+    tree = xarray.DataTree.from_dict({"/posterior": data})
+    tree.to_netcdf(place / "a.nc", engine="h5netcdf")
+    with h5py.File(place / "a.nc", "a") as file:
+        file["posterior/z"].attrs[name] = value
+    return place / "a.nc", {}
 
 
-def _zarr(change: dict[str, Any]) -> Maker:
-    def make(place: Path) -> Any:
-        import zarr
+@maker
+def _zarr(place: Path, change: dict[str, Any]) -> Any:
+    import zarr
 
-        path = place / "a.zarr"
-        array = zarr.create_array(path, shape=(30, 12), chunks=(5, 12), dtype="i4")
-        array[...] = LABELS
-        settings = json.loads((path / "zarr.json").read_text())
-        (path / "zarr.json").write_text(json.dumps(settings | change))
-        return path, {}
-
-    return make
+    path = place / "a.zarr"
+    array = zarr.create_array(path, shape=(30, 12), chunks=(5, 12), dtype="i4")
+    array[...] = LABELS
+    settings = json.loads((path / "zarr.json").read_text())
+    (path / "zarr.json").write_text(json.dumps(settings | change))
+    return path, {}
 
 
 def _stored() -> Iterator[tuple[str, Maker]]:
@@ -440,14 +421,12 @@ def _series(turned: bool) -> Any:
     return [pd.Series(row).loc[order] for row, order in zip(LABELS, _orders(turned), strict=True)]
 
 
-def _named_vectors(turned: bool) -> Maker:
-    def make(place: Path) -> Any:
-        pairs = zip(LABELS, _orders(turned), strict=True)
-        named = [Atom(row[order], names=_ITEMS[order]) for row, order in pairs]
-        write_rds(place / "a.rds", Listed(named))
-        return place / "a.rds", {}
-
-    return make
+@maker
+def _named_vectors(place: Path, turned: bool) -> Any:
+    pairs = zip(LABELS, _orders(turned), strict=True)
+    named = [Atom(row[order], names=_ITEMS[order]) for row, order in pairs]
+    write_rds(place / "a.rds", Listed(named))
+    return place / "a.rds", {}
 
 
 _ITEMS = np.array([f"g{j:02d}" for j in range(12)])
@@ -461,12 +440,10 @@ def _indexed(levels: list[str]) -> Any:
     return frame.set_index(levels)[["label"]]
 
 
-def _indexed_file(levels: list[str]) -> Maker:
-    def make(place: Path) -> Any:
-        _indexed(levels).to_parquet(place / "a.parquet")
-        return place / "a.parquet", {}
-
-    return make
+@maker
+def _indexed_file(place: Path, levels: list[str]) -> Any:
+    _indexed(levels).to_parquet(place / "a.parquet")
+    return place / "a.parquet", {}
 
 
 def _stale(place: Path) -> Any:

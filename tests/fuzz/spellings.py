@@ -14,6 +14,7 @@ import numpy as np
 
 import partita as pt
 
+from .crafted import maker
 from .damaged import draws_of
 from .harness import RIGHT, WRONG, Verdict, judged
 from .plain_readers import Content
@@ -87,14 +88,12 @@ def _members(content: bytes) -> bytes:
     return gzip.compress(content[:half]) + gzip.compress(content[half:])
 
 
-def _savez(save: Any, **changes: Any) -> Callable[[Content, Path], None]:
-    def write(content: Content, path: Path) -> None:
-        fields = {"weights": content.weights, "chain": content.chain, "item_names": content.names}
-        arrays = {name: np.asarray(v) for name, v in fields.items() if v is not None}
-        labels = np.asarray(content.labels, changes.get("dtype"), order=changes.get("order", "C"))
-        save(path, labels=labels, **arrays, **changes.get("more", {}))
-
-    return write
+@maker
+def _savez(content: Content, path: Path, save: Any, **changes: Any) -> None:
+    fields = {"weights": content.weights, "chain": content.chain, "item_names": content.names}
+    arrays = {name: np.asarray(v) for name, v in fields.items() if v is not None}
+    labels = np.asarray(content.labels, changes.get("dtype"), order=changes.get("order", "C"))
+    save(path, labels=labels, **arrays, **changes.get("more", {}))
 
 
 def _zip_of_all_ages(content: Content, path: Path) -> None:
@@ -107,38 +106,32 @@ def _zip_of_all_ages(content: Content, path: Path) -> None:
             archive.writestr(name, members[name])
 
 
-def _parquet(**options: Any) -> Callable[[Content, Path], None]:
-    def write(content: Content, path: Path) -> None:
-        import pandas
+@maker
+def _parquet(content: Content, path: Path, **options: Any) -> None:
+    import pandas
 
-        rows = _table(content)
-        frame = pandas.DataFrame(rows[1:], columns=rows[0])
-        for name in frame:
-            if name == ".weight":
-                frame[name] = frame[name].astype(float)
-            elif name != ".chain" or str(frame[name].iloc[0]).isdigit():
-                frame[name] = frame[name].astype(options.get("dtype", "int64"))
-        writing = {key: value for key, value in options.items() if key != "dtype"}
-        frame.to_parquet(path, **writing)
-
-    return write
+    rows = _table(content)
+    frame = pandas.DataFrame(rows[1:], columns=rows[0])
+    for name in frame:
+        if name == ".weight":
+            frame[name] = frame[name].astype(float)
+        elif name != ".chain" or str(frame[name].iloc[0]).isdigit():
+            frame[name] = frame[name].astype(options.get("dtype", "int64"))
+    writing = {key: value for key, value in options.items() if key != "dtype"}
+    frame.to_parquet(path, **writing)
 
 
-def _rdata(pack: Callable[[bytes], bytes]) -> Callable[[Content, Path], None]:
-    def write(content: Content, path: Path) -> None:
-        pt.write_draws(draws_of(content), path)
-        path.write_bytes(pack(gzip.decompress(path.read_bytes())))
-
-    return write
+@maker
+def _rdata(content: Content, path: Path, pack: Callable[[bytes], bytes]) -> None:
+    pt.write_draws(draws_of(content), path)
+    path.write_bytes(pack(gzip.decompress(path.read_bytes())))
 
 
-def _zarr(**options: Any) -> Callable[[Content, Path], None]:
-    def write(content: Content, path: Path) -> None:
-        from partita.io.write import _tree
+@maker
+def _zarr(content: Content, path: Path, **options: Any) -> None:
+    from partita.io.write import _tree
 
-        _tree(draws_of(content)).to_zarr(path, **options)
-
-    return write
+    _tree(draws_of(content)).to_zarr(path, **options)
 
 
 def _netcdf(content: Content, path: Path) -> None:
