@@ -10,10 +10,8 @@ from html import unescape
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import partita as pt
-from partita.cli.options import cli
 from reference import losses, uncertainty
 from stored import DATA
 
@@ -71,13 +69,12 @@ def test_summary_and_report(name, tmp_path):
     assert summary.sentence in page
 
 
-def test_fit_on_the_command_line(tmp_path, monkeypatch):
+def test_fit_on_the_command_line(tmp_path, monkeypatch, partita):
     """Whatever the sampler drew, what is written about the draws is what the references say."""
     monkeypatch.chdir(tmp_path)
     np.savetxt("data.csv", pt.datasets.galaxies(), header="velocity", comments="")
     words = "fit data.csv --draws 40 --burn-in 40 --chains 2 --seed 1 --out results"
-    done = CliRunner().invoke(cli, words.split())
-    assert done.exit_code == 0, done.output
+    done = partita(*words.split())
     written = json.loads((tmp_path / "results" / "summary.json").read_text(encoding="utf-8"))
     draws = pt.read_draws(tmp_path / "results" / "draws.npz").labels.tolist()
     assert np.shape(draws) == (80, 82)

@@ -6,13 +6,11 @@ from html import unescape
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import partita as pt
 from figure_checks import texts_of
 from made import SHOWN
 from partita._result import Result
-from partita.cli.options import cli
 from partita.errors import InvalidInputError, NotSupportedError
 from simulated import labels_around
 
@@ -173,14 +171,12 @@ def test_what_makes_no_sense_is_refused_when_asked_for(summary):
         "compare runs.npz --against truth.csv",
     ],
 )
-def test_the_command_line(command, tmp_path, monkeypatch):
+def test_the_command_line(command, tmp_path, monkeypatch, partita):
     monkeypatch.chdir(tmp_path)
     np.savetxt("runs.csv", LABELS, fmt="%d", delimiter=",")
     pt.write_draws(RUNS, "runs.npz")
     np.savetxt("truth.csv", LABELS[0], fmt="%d")
-    done = CliRunner().invoke(cli, command.split())
-    assert done.exit_code == 0, done.output
-    refuse(done.output)
+    refuse(partita(*command.split()).output)
     if "--out" in command:
         refuse((tmp_path / "results" / "summary.txt").read_text())
         figures = {path.stem for path in (tmp_path / "results" / "figures").iterdir()}

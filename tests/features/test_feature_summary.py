@@ -5,11 +5,9 @@ import pickle
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import partita as pt
 from feature_cases import ESTIMATE, cube, f5, two_modes
-from partita.cli.options import cli
 from partita.errors import FileFormatError, InvalidInputError
 
 
@@ -128,28 +126,21 @@ def test_representatives_of_few_draws_are_between_bound_and_medoids(n):
     assert found.distance == pytest.approx(far.mean())
 
 
-def test_the_command_line(tmp_path, monkeypatch):
+def test_the_command_line(tmp_path, monkeypatch, partita):
     monkeypatch.chdir(tmp_path)
     np.savez("draws.npz", z=cube())
-
-    def run(line):
-        return CliRunner().invoke(cli, line.split())
-
-    done = run("summarize draws.npz --features --prob 0.8 --out results --one-based")
-    assert done.exit_code == 0, done.output
+    ask = ("summarize", "draws.npz", "--features")
+    done = partita(*ask, "--prob", 0.8, "--out", "results", "--one-based")
     assert "2 features of sizes 2, 2" in done.output
     rows = (tmp_path / "results" / "memberships.csv").read_text().splitlines()
     assert rows[0] == "item,feature,estimate,probability"
     assert rows[8].startswith("4,2,1,0.6")
     assert json.loads((tmp_path / "results" / "summary.json").read_text())["n_items"] == 4
-    wrong = run("summarize draws.npz --features --min-size 2")
-    assert wrong.exit_code == 2
+    wrong = partita(*ask, "--min-size", 2, code=2)
     assert "--min-size is for partitions" in wrong.output
-    figures = run("summarize draws.npz --features --figures png --out pictures --report r.html")
-    assert figures.exit_code == 0, figures.output
+    drawing = (*ask, "--figures", "png", "--out", "pictures")
+    partita(*drawing, "--report", "r.html")
     drawn = sorted(file.stem for file in (tmp_path / "pictures" / "figures").iterdir())
     assert drawn == ["ball", "distances", "memberships", "n_features", "posterior_map"]
-    nowhere = run("summarize draws.npz --features --figures png")
-    assert "name one with --out" in nowhere.output
-    again = run("summarize draws.npz --features --figures png --out pictures")
-    assert "exists already" in again.output
+    assert "name one with --out" in partita(*ask, "--figures", "png", code=2).output
+    assert "exists already" in partita(*drawing, code=1).output

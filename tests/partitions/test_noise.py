@@ -5,10 +5,8 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import partita as pt
-from partita.cli.options import cli
 from partita.errors import InvalidLabelsError
 from partita.lattice import PartialPartition
 
@@ -61,15 +59,13 @@ def test_files_and_tables_follow_the_rule(tmp_path):
         pt.as_draws(frame)
 
 
-def test_the_command_line_and_the_estimator(tmp_path):
+def test_the_command_line_and_the_estimator(tmp_path, partita):
     path = tmp_path / "draws.csv"
     path.write_text("a,b,c,d\n0,0,-1,-1\n0,1,1,-1\n")
     out = tmp_path / "clean.npz"
-    done = CliRunner().invoke(cli, ["convert", str(path), str(out), "--noise", "-1:singletons"])
-    assert done.exit_code == 0, done.output
+    partita("convert", path, out, "--noise", "-1:singletons")
     assert pt.read_draws(out).labels.tolist() == SINGLETONS
-    done = CliRunner().invoke(cli, ["convert", str(path), str(out), "--noise", "-1"])
-    assert done.exit_code == 2
+    partita("convert", path, out, "--noise", "-1", code=2)
     sklearn = pytest.importorskip("partita.sklearn")
     consensus = sklearn.PartitionConsensus(noise=(-1, "singletons")).fit(np.array(NOISY).T)
     assert consensus.labels_.shape == (4,)
