@@ -24,9 +24,9 @@ print(pt.__file__)
 print(type(kernel._cache).__name__)
 print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 print("numba.np.arraymath" in sys.modules)
-from partita.kernels.contingency import _combine_rows
+from partita.kernels.contingency import combine_rows
 assert pt.distance([0, 0, 1, 1], [0, 0, 0, 0]) == 1.0  # a kernel that takes a loss's formula
-print(sum(_combine_rows.stats.cache_hits.values()))
+print(sum(combine_rows.stats.cache_hits.values()))
 """
 
 
@@ -89,9 +89,9 @@ def test_a_full_disk_does_not_stop_a_kernel(monkeypatch):
 
 MEASURE = """
 import partita as pt
-from partita.kernels.contingency import _combine_rows
+from partita.kernels.contingency import combine_rows
 assert pt.distance([0, 0, 1, 1], [0, 0, 0, 0]) == 1.0
-stats = _combine_rows.stats
+stats = combine_rows.stats
 print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 """
 
