@@ -45,6 +45,7 @@ from partita.labels import canonical as canonical
 from partita.labels import cluster_sizes as cluster_sizes
 from partita.labels import cross_table as cross_table
 from partita.labels import n_clusters as n_clusters
+from partita.lattice import hasse_diagram as hasse_diagram
 from partita.losses.base import Loss as Loss
 from partita.losses.builtin import FARO as FARO
 from partita.losses.builtin import ID as ID
@@ -91,7 +92,6 @@ from partita.samplers.sensitivity import prior_sensitivity as prior_sensitivity
 from partita.search.clusters_curve import clusters_curve as clusters_curve
 from partita.search.compare_losses import compare_losses as compare_losses
 from partita.search.estimate import estimate as estimate
-from partita.search.hasse import hasse_diagram as hasse_diagram
 from partita.search.price_path import price_path as price_path
 from partita.similarity_matrix import similarity as similarity
 from partita.summary.result import Summary as Summary

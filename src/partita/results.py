@@ -18,6 +18,7 @@ from partita.diagnostics.agreement import ChainEstimates as ChainEstimates
 from partita.diagnostics.diagnose import Diagnostics as Diagnostics
 from partita.features.estimate import FeatureEstimate as FeatureEstimate
 from partita.features.price_path import FeaturePath as FeaturePath
+from partita.lattice import HasseDiagram as HasseDiagram
 from partita.losses.explain import Change as Change
 from partita.losses.explain import Explanation as Explanation
 from partita.representative.conformal import ConformalSet as ConformalSet
@@ -40,7 +41,6 @@ from partita.samplers.sensitivity import PriorSensitivity as PriorSensitivity
 from partita.samplers.sensitivity import Reweighting as Reweighting
 from partita.search.clusters_curve import ClustersCurve as ClustersCurve
 from partita.search.compare_losses import EstimatesByLoss as EstimatesByLoss
-from partita.search.hasse import HasseDiagram as HasseDiagram
 from partita.search.price_path import Corner as Corner
 from partita.search.price_path import PricePath as PricePath
 from partita.search.price_path import Stability as Stability

@@ -16,12 +16,12 @@ from partita.draws import AnyDraws, Draws, Point
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats, Ints
 from partita.labels import Labels, LabelsLike, as_labels
+from partita.lattice import HasseDiagram, hasse_diagram
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss, pairwise_distances
 from partita.plots import _style as style
 from partita.representative.modes import Modes, PersistentPeaks
 from partita.representative.representatives import PointSet, Representatives
-from partita.search.hasse import HasseDiagram, hasse_diagram
 from partita.summary.result import AnySummary, Summary
 
 if TYPE_CHECKING:
