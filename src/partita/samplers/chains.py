@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +25,6 @@ from partita.labels import Labels
 from partita.mcmc import rhat
 from partita.samplers.base import FUNCTIONS, Block, Kernel
 from partita.samplers.priors import PartitionPrior, PriorTables
-
-if TYPE_CHECKING:
-    from partita.samplers.checkpoint import ChainFiles, Shard
-
 
 _FIRST_ROW = 2
 """Rows of the store before the statistics: number of items, log prior weight."""
@@ -314,10 +310,12 @@ Advance = Callable[[list[Step]], list[tuple[ChainState, Record]]]
 """One step of each chain, wherever it runs."""
 
 
-def runner(
-    model: Model, n_jobs: int | None, engine: Any = None, files: ChainFiles | None = None
-) -> Advance:
-    """Who advances the chains: threads here, or the workers of a cluster."""
+def runner(model: Model, n_jobs: int | None, engine: Any = None) -> Advance:
+    """Who advances the chains: threads here, or the workers of a cluster.
+
+    A chain's state comes back from its worker after every round: a worker that dies costs the
+    round, and not a draw differs.
+    """
     if engine is None:
         threads = count_jobs(n_jobs)
 
@@ -327,39 +325,14 @@ def runner(
             return run(partial(_advance, model), shared, n_jobs)
 
         return advance
-    return _on_workers(model, as_client(engine), files)
-
-
-def _on_workers(model: Model, client: Any, files: ChainFiles | None) -> Advance:
-    """Chains that advance on the workers of a cluster, to which the model is sent once.
-
-    A chain's state comes back after every round: a worker that dies costs the round, and not
-    a draw differs.
-    """
+    client = as_client(engine)
     there = submit_value(client, model)
 
-    def advance(steps: list[Step]) -> list[tuple[ChainState, Record]]:
-        due = [None] * len(steps) if files is None else files.due()
-        found = list(
-            submit_in_order(
-                client,
-                lambda task: client.submit(_advance_and_write, there, *task, pure=False),
-                zip(steps, due, strict=True),
-            )
-        )
-        if files is not None:
-            last, records = steps[0].last, [record for _, record, _ in found]
-            files.note(last, records, [failure for _, _, failure in found])
-        return [(state, record) for state, record, _ in found]
+    def advance_there(steps: list[Step]) -> list[tuple[ChainState, Record]]:
+        submit = partial(client.submit, _advance, there, pure=False)
+        return list(submit_in_order(client, submit, steps))
 
-    return advance
-
-
-def _advance_and_write(
-    model: Model, task: Step, shard: Shard | None
-) -> tuple[ChainState, Record, str | None]:
-    state, record = _advance(model, task)
-    return state, record, None if shard is None else shard.write(task.last, state, record)
+    return advance_there
 
 
 def _advance(model: Model, task: Step) -> tuple[ChainState, Record]:

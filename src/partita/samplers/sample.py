@@ -54,14 +54,7 @@ from partita.samplers.chains import (
     flatten,
     runner,
 )
-from partita.samplers.checkpoint import (
-    ChainFiles,
-    Checkpointer,
-    Run,
-    merge_shards,
-    read_checkpoint,
-    remove_shards,
-)
+from partita.samplers.checkpoint import Checkpointer, Run, read_checkpoint
 from partita.samplers.discrete import BetaBernoulli, DirichletCategorical, GammaPoisson
 from partita.samplers.fit import STARTED, Fit, collect_draws
 from partita.samplers.normal import NormalInverseGamma, NormalInverseWishart, priors_of
@@ -583,10 +576,9 @@ def sample(
         Split–merge moves per iteration; by default one, and one more per 200 items up to eight:
         sweeps mix more slowly the more items there are.
     checkpoint : path, optional
-        Keep the run in this file while it lasts. With ``engine`` each worker writes its chain
-        to a directory beside it, which ``resume`` finds, too: give a path that workers see. Of a
-        dask collection workers write labels and draws there and read them back where a worker
-        dies; such a run cannot be resumed.
+        Keep the run in this file while it lasts; this process writes it, also with ``engine``. Of
+        a dask collection workers write labels and draws to a directory beside it, which all of
+        them must see, and read them back where a worker dies; such a run cannot be resumed.
     checkpoint_every : float
         Seconds between writings of the checkpoint.
     resume : path, optional
@@ -665,7 +657,7 @@ def sample(
         return chain_states(*starts)
 
     if resume is not None:
-        begun = merge_shards(read_checkpoint(resume, made), resume, made)
+        begun = read_checkpoint(resume, made)
         if initial is not None or rng is not None:
             given = initial_state(states())
             asked = {"initial": initial is not None, "rng": rng is not None}
@@ -674,15 +666,8 @@ def sample(
         begun = initial_state(states())
     keeper = Checkpointer(checkpoint, every=checkpoint_every, model=made.model, resumed=resume)
     begun = initialise_parameters(begun, model) if resume is None else begun
-    on_workers = None
-    if engine is not None and checkpoint is not None:
-        on_workers = ChainFiles(checkpoint, every=checkpoint_every, model=made.model, begun=begun)
-    advance = runner(model, n_jobs, engine, on_workers)
+    advance = runner(model, n_jobs, engine)
     keeper.begin(begun)
-    if checkpoint is not None:
-        remove_shards(checkpoint)
-    if on_workers is not None:
-        on_workers.begin()
     for note in notes:
         _log.info(note)
     start = time.perf_counter()
@@ -690,16 +675,11 @@ def sample(
 
         def after_round(reached: Progress) -> None:
             display.update(reached)
-            if on_workers is None or on_workers.failure is not None:
-                keeper.after_round(reached)
+            keeper.after_round(reached)
 
         reached, interrupted = advance_all(settings, begun, advance, after_round)
     keeper.keep(reached)
-    if checkpoint is not None and keeper.failure is None:
-        remove_shards(checkpoint)
     seconds = time.perf_counter() - start
-    if on_workers is not None and on_workers.failure is not None:
-        notes = (*notes, _NOT_THERE.format(on_workers.failure))
     if keeper.failure is not None:
         notes = (*notes, keeper.failure)
         sys.stderr.write(f"partita: {keeper.failure}\n")
@@ -709,8 +689,6 @@ def sample(
     how = (settings, notes, seconds, interrupted, reached.standing())
     return Fit(kept, trace, kernel, prior, values, table.names, *how)
 
-
-_NOT_THERE = "workers could not write checkpoints of their chains, so that this process did: {}"
 
 _MOST = 2**40
 """Most draws, iterations or chains that can be asked for, so that their products can be counted."""
