@@ -1,7 +1,6 @@
 """Every public function takes draws and labels in every form they come in."""
 
 import dataclasses
-import inspect
 from collections.abc import Iterator
 from functools import cache
 
@@ -12,33 +11,15 @@ import partita as pt
 from made import CHAIN, DRAWS, made
 from made import LABELS as MATRIX
 from partita.errors import InvalidInputError, InvalidLabelsError
+from public_calls import FUNCTIONS, functions_of, parameters_of, right_arguments
 
 CUBE = MATRIX.reshape(2, 12, 9)
 ONE = np.array([0, 0, 1, 0, 1, 2, 2, 1, 0])
 
 
-OTHER_ARGUMENTS = {"data": np.arange(9.0)}
-"""What functions need besides; a new function adds its own."""
-
-
 def annotated(function, word: str) -> list[str]:
     """Parameters of a function whose annotation says ``DrawsLike`` or ``LabelsLike``."""
-    parameters = inspect.signature(function).parameters.values()
-    return [p.name for p in parameters if word in str(p.annotation)]
-
-
-def functions() -> dict[str, object]:
-    found = {name: getattr(pt, name) for name in pt.__all__}
-    found |= {name: getattr(pt.lattice, name) for name in pt.lattice.__all__}
-    return {
-        name: thing
-        for name, thing in found.items()
-        if inspect.isfunction(thing)
-        and (annotated(thing, "DrawsLike") or annotated(thing, "LabelsLike"))
-    }
-
-
-FUNCTIONS = functions()
+    return [p.name for p in parameters_of(function) if word in str(p.annotation)]
 
 
 def kinds_of_draws(directory) -> dict[str, object]:
@@ -48,7 +29,7 @@ def kinds_of_draws(directory) -> dict[str, object]:
     import pyarrow
     import xarray
 
-    path = directory / "draws.csv"
+    path = directory / "given.csv"
     pt.write_draws(DRAWS, path)
     columns = {str(f"i{j}"): MATRIX[:, j] for j in range(9)}
     columns[".chain"] = CHAIN
@@ -110,34 +91,12 @@ def fit() -> pt.Fit:
 def call(name: str, directory, **given):
     """Call a public function on the small posterior, some of its arguments replaced."""
     function = FUNCTIONS[name]
-    required = [
-        p.name
-        for p in inspect.signature(function).parameters.values()
-        if p.default is p.empty and p.kind is not p.VAR_KEYWORD
-    ]
-    if name in ("estimate", "expected_loss"):
-        required.append("draws")
-    arguments = {}
+    arguments = right_arguments(name, function, directory) | given
     if name == "prior_sensitivity":
         prior = pt.DirichletProcess(1.0)
-        arguments = {"priors": [prior], "from_prior": prior}
-    for parameter in dict.fromkeys([*required, *given]):
-        if parameter in given:
-            arguments[parameter] = given[parameter]
-        elif parameter in annotated(function, "DrawsLike") or parameter == "draws":
-            arguments[parameter] = CUBE
-        elif parameter in annotated(function, "LabelsLike"):
-            arguments[parameter] = ONE
-        elif parameter in OTHER_ARGUMENTS:
-            arguments[parameter] = OTHER_ARGUMENTS[parameter]
-        elif parameter == "path":
-            arguments[parameter] = directory / f"out{len(list(directory.iterdir()))}.npz"
-        else:
-            raise AssertionError(f"{name}: what is {parameter}?")
+        arguments |= {"priors": [prior], "from_prior": prior}
     if name in ("p_value", "conformal_set") and "estimate" in given:
         arguments["method"] = "ball"  # an estimate is the centre of one
-    if name == "sample":  # which makes new data: a seed, and few draws
-        arguments |= {"rng": 0, "draws": 3, "burn_in": 1, "chains": 2, "n_jobs": 1}
     found = function(**arguments)
     return plain(pt.read_draws(arguments["path"]) if name == "write_draws" else found)
 
@@ -222,9 +181,8 @@ def test_expected_loss_of_an_estimate_over_the_draws_of_a_summary():
 
 PLOTS = {
     name: found[0]
-    for name in pt.plots.__all__
-    if inspect.isfunction(plot := getattr(pt.plots, name))
-    and (found := annotated(plot, "DrawsLike"))
+    for name, draw in functions_of(pt.plots).items()
+    if (found := annotated(draw, "DrawsLike"))
 }
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import partita as pt
 from doc_pages import DOCS
+from public_calls import functions_of
 
 SUBMODULES = ("anndata", "arviz", "datasets", "lattice", "plots", "results", "sklearn", "testing")
 
@@ -48,13 +49,9 @@ def test_names_that_moved_work_with_a_warning():
         assert pt.meet is pt.lattice.meet
 
 
-def public(kind):
-    return [(name, thing) for name in pt.__all__ if kind(thing := getattr(pt, name))]
-
-
 def test_every_public_function_shows_an_example_and_explains_its_parameters():
     silent = []
-    for name, function in public(inspect.isfunction):
+    for name, function in functions_of(pt).items():
         text = inspect.getdoc(function) or ""
         if ">>> " not in text:
             silent.append(f"{name}: no example")
@@ -64,7 +61,7 @@ def test_every_public_function_shows_an_example_and_explains_its_parameters():
 
 def test_options_are_keyword_only():
     """Data first, everything else by keyword; the loss, which names the question, may follow."""
-    for name, function in public(inspect.isfunction):
+    for name, function in functions_of(pt).items():
         parameters = inspect.signature(function).parameters.values()
         by_position = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
         options = {p.name for p in by_position if p.default is not p.empty}

@@ -20,11 +20,10 @@ from typing import Any
 import numpy as np
 
 import partita as pt
-from made import CHAIN, DATA, FEATURES, LABELS, SHOWN, TRUTH, made
+from made import FEATURES, made
+from public_calls import FIGURES, FUNCTIONS, parameters_of, right_arguments
 
 from .harness import RIGHT, WRONG, Verdict, judged
-
-MEMBERSHIPS = np.eye(3)[LABELS[:4]]
 
 
 def nothing(*args: object, **named: object) -> None:
@@ -117,50 +116,6 @@ PATIENCE = 1.0
 """Seconds until then."""
 
 
-REQUIRED: dict[str, Callable[[], Any]] = {
-    "draws": lambda: LABELS,
-    "obj": lambda: LABELS,
-    "data": lambda: DATA,
-    "memberships": lambda: MEMBERSHIPS,
-    "n": lambda: 4,
-    "k": lambda: 2,
-    "n_clusters": lambda: 3.0,
-    "n_items": lambda: 9,
-    "path": lambda: "draws.csv",
-    "name": lambda: "mine",
-    "function": lambda: lambda a, b: 0.0,
-    "terms": lambda: "entropy",
-    "beta": lambda: 1.5,
-    "concentration": lambda: 1.0,
-    "discount": lambda: 0.2,
-    "shape": lambda: 2.0,
-    "rate": lambda: 1.0,
-    "mean": lambda: 0.0,
-    "precision": lambda: 1.0,
-    "degrees": lambda: 3.0,
-    "scale": lambda: 1.0,
-}
-LABEL_NAMES = ("labels", "a", "b", "A", "candidates", "center", "estimate", "reference")
-FEW = {
-    "estimate": {"draws": LABELS, "n_starts": 2},
-    "expected_loss": {"draws": LABELS},
-    "sample": {"draws": 4, "burn_in": 1, "chains": 2, "rng": 0},
-    "price_path": {"n_starts": 2, "low": 0.8, "high": 1.2},
-    "clusters_curve": {"n_starts": 2, "k": [2, 3]},
-    "representatives": {"n": 2},
-    "credible_core": {"n_starts": 2},
-    "chain_agreement": {"draws": pt.Draws(LABELS, chain=CHAIN)},
-    "diagnose": {"draws": pt.Draws(LABELS, chain=CHAIN)},
-    "chain_estimates": {"draws": pt.Draws(LABELS, chain=CHAIN)},
-    "write_features": {"draws": FEATURES},
-    "FeatureDraws": {"matrices": [[[0, 1], [1, 1]], [[0, 1], [1, 0]]]},
-    "Draws.reweighted": {"by": "entropy", "strength": 1.0},
-    "CredibleBall.contains": {"point": TRUTH},
-    "Summary.to_html": {"overwrite": True},
-    "Fit.predict": {"new_data": DATA[:2]},
-    "Fit.extend": {"draws": 2},
-}
-"""Arguments that keep a call short."""
 CLASSES = (
     *("Draws", "FeatureDraws", "VI", "Binder", "Entropy", "FARO", "CallableLoss", "Gamma"),
     *("DirichletProcess", "PitmanYor", "FiniteMixture", "NormalInverseGamma"),
@@ -171,7 +126,7 @@ METHODS = {
     "FeatureDraws": ("drop", "thin", "select_chains", "select_items"),
     "Fit": ("density", "predict", "replicate", "extend", "profiles", "impute", "save"),
     "Summary": ("to_frame", "to_json", "save", "to_html"),
-    "CredibleBall": ("contains", "probability"),
+    "CredibleBall": ("contains",),
 }
 OF_FEATURES = (
     *("estimate", "credible_ball", "summarize", "representatives", "modes", "p_value"),
@@ -181,92 +136,40 @@ OF_FEATURES = (
 
 
 def _targets() -> Iterator[tuple[str, Callable[..., Any]]]:
-    public = [(name, getattr(pt, name)) for name in pt.__all__]
-    public += [(name, getattr(pt.lattice, name)) for name in pt.lattice.__all__]
-    for name, thing in public:
-        if inspect.isfunction(thing) or name in CLASSES:
-            yield name, thing
+    yield from FUNCTIONS.items()
+    for name in CLASSES:
+        yield name, getattr(pt, name)
     for name in ("from_sets", "from_partitions"):
         yield name, getattr(pt.FeatureDraws, name)
     for name in OF_FEATURES:
         yield f"{name} of features", getattr(pt, name)
-    for name in pt.plots.__all__:
-        yield f"plots: {name}", getattr(pt.plots, name)
+    yield from FIGURES.items()
     for kind, methods in METHODS.items():
+        home = getattr(pt.results if kind == "CredibleBall" else pt, kind)
         for method in methods:
-            home = getattr(pt.results if kind == "CredibleBall" else pt, kind)
-            if hasattr(home, method):
-                yield f"{kind}.{method}", getattr(home, method)
+            yield f"{kind}.{method}", getattr(home, method)
 
 
 @cache
 def calls() -> list[tuple[str, str, str]]:
     """Every call: the function, the parameter, the value it gets."""
-    found = []
-    for name, function in _targets():
-        for parameter in inspect.signature(function).parameters.values():
-            if parameter.name == "self" or parameter.kind in (2, 4):
-                continue
-            found += [(name, parameter.name, value) for value in WRONG_VALUES]
-    return found
+    return [
+        (name, parameter.name, value)
+        for name, function in _targets()
+        for parameter in parameters_of(function)
+        for value in WRONG_VALUES
+    ]
 
 
 def arguments(name: str, function: Callable[..., Any], place: Path) -> dict[str, Any]:
-    """What the function needs, right."""
-    given: dict[str, Any] = {}
-    for parameter in inspect.signature(function).parameters.values():
-        if parameter.name == "n_jobs":
-            given["n_jobs"] = 1
-        elif parameter.name == "progress":
-            given["progress"] = False
-        elif parameter.default is parameter.empty and parameter.kind not in (2, 4):
-            given[parameter.name] = _right(name, parameter.name)
-    if "path" in given:
-        path = place / ("draws.npz" if name in KEPT else "draws.csv")
-        path.unlink(missing_ok=True)
-        if name in STORED:
-            STORED[name](path)
-        given["path"] = path
-    given.pop("self", None)
-    return given | FEW.get(name.removesuffix(" of features"), {}) | _special(name, given)
-
-
-STORED: dict[str, Callable[[Path], Any]] = {
-    "read_draws": lambda path: pt.write_draws(LABELS, path),
-    "read_features": lambda path: pt.write_features(FEATURES, path),
-    "load": lambda path: made("Summary").save(path),
-}
-"""What a file holds that is read."""
-KEPT = ("load", "read_features", "write_features", "Fit.save", "Summary.save")
-"""Functions of npz files."""
-
-
-def _special(name: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Arguments of features, of figures, and of what starts from fits."""
-    if name.endswith(" of features"):
+    """What the function needs, right; of feature draws where it is asked about them."""
+    asked = name.removesuffix(" of features")
+    given = right_arguments(asked, function, place)
+    if asked != name:
+        given["draws"] = FEATURES
         alone = {"labels", "center", "estimate"} & given.keys()
-        return {"draws": FEATURES} | dict.fromkeys(alone, FEATURES.shown([FEATURES.point(0)])[0])
-    if name.startswith("plots: "):
-        source = next(iter(given))
-        return {source: made(SHOWN.get(name.removeprefix("plots: "), "Summary"))}
-    fits: dict[str, Callable[[], dict[str, Any]]] = {
-        "compare": lambda: {"fits": [made("Fit"), made("Fit")], "folds": 2, "draws": 2},
-        "prior_sensitivity": lambda: {"source": made("Fit")},
-        "from_sets": lambda: {"sets": [[{0, 1}, {1}], [{2}]], "n_items": 3},
-        "from_partitions": lambda: {"draws": LABELS},
-    }
-    return fits[name]() if name in fits else {}
-
-
-def _right(name: str, parameter: str) -> Any:
-    if name == "Draws" or (name in ("pairwise_distances", "covers") and parameter == "A"):
-        return LABELS
-    if name in ("BetaBernoulli",) or parameter not in LABEL_NAMES:
-        special = {"step": 2, "items": [0, 1], "chains": [0], "grid": DATA[:2], "term": "entropy"}
-        special |= {"new": DATA[:2], "x": DATA[:2], "rows": 5, "prior": "entropy", "strength": 1.0}
-        known = REQUIRED.get(parameter)
-        return known() if known else special.get(parameter, 1)
-    return TRUTH
+        given |= dict.fromkeys(alone, FEATURES.shown([FEATURES.point(0)])[0])
+    return given
 
 
 def run(number: int, place: Path) -> Verdict:
