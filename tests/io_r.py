@@ -1,4 +1,4 @@
-"""Objects as R and its packages save them, for rdata's writer.
+"""Files as R, its packages and JAGS save them; objects for rdata's writer.
 
 ``Atom`` is any atomic vector and ``Listed`` any list, each with the attributes
 that R's ``attributes(x)`` shows.
@@ -83,3 +83,13 @@ def write_rds(path, value):
 def write_rda(path, **objects):
     rdata.write_rda(path, objects, constructor_dict=CONSTRUCTORS)
     return path
+
+
+def write_coda(folder, chains, names):
+    """As JAGS writes them: one variable after the other, iterations from 1001."""
+    for number, values in enumerate(chains, start=1):
+        rows = [f"{1001 + t}  {value}" for column in values.T for t, value in enumerate(column)]
+        (folder / f"CODAchain{number}.txt").write_text("\n".join(rows) + "\n")
+    n = len(values)
+    index = [f"{name} {1 + i * n} {(i + 1) * n}" for i, name in enumerate(names)]
+    (folder / "CODAindex.txt").write_text("\n".join(index) + "\n")

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from io_r import Atom, Listed, write_rds
+from io_r import Atom, Listed, write_coda, write_rds
 from reference.finite_mixture import gibbs, log_weights, page_data
 
 DATA = Path(__file__).parent / "io" / "data"
@@ -74,13 +74,7 @@ def pymc_file(folder: Path) -> None:
 
 
 def coda_files(folder: Path) -> None:
-    """As JAGS writes them: one variable after the other, iterations from 1001."""
-    z = page_draws()["z"] + 1
-    for chain, values in enumerate(z, start=1):
-        rows = [f"{1001 + t}  {label}" for column in values.T for t, label in enumerate(column)]
-        (folder / f"CODAchain{chain}.txt").write_text("\n".join(rows) + "\n")
-    index = [f"z[{i + 1}] {1 + i * 500} {(i + 1) * 500}" for i in range(60)]
-    (folder / "CODAindex.txt").write_text("\n".join(index) + "\n")
+    write_coda(folder, page_draws()["z"] + 1, [f"z[{i + 1}]" for i in range(60)])
 
 
 def nimble_file(folder: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 import partita as pt
 from clusters import LABELS, TRUTH, assert_same, cluster_of, happening, on_workers
+from other_processes import run_python
 from partita import dask, scan
 from partita.scan import gather_for
 
@@ -214,13 +215,7 @@ def test_ctrl_c_cancels_and_returns_the_best_so_far(tmp_path):
     # In a process of its own, from a file: workers import what started them.
     script = tmp_path / "script.py"
     script.write_text(CTRL_C)
-    done = subprocess.run(
-        [sys.executable, str(script)],
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
+    done = run_python(script, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
     assert done.stdout.split() == ["True", "False", "True", "False", "2"], done.stderr
 
 

@@ -2,13 +2,12 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from itertools import product
 from pathlib import Path
 
 import pytest
 
+from other_processes import run_python
 from partita.kernels import _jit
 
 PACKAGE = Path(__file__).parents[1] / "src" / "partita"
@@ -33,15 +32,8 @@ print(sum(combine_rows.stats.cache_hits.values()))
 def run_copy(site: Path, **environment: str) -> list[str]:
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("NUMBA_", "XDG_"))}
     clean.pop("PYTHONDONTWRITEBYTECODE", None)
-    done = subprocess.run(
-        [sys.executable, "-c", COMPUTE],
-        env={**clean, "PYTHONPATH": str(site), **environment},
-        cwd=site,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
+    clean |= {"PYTHONPATH": str(site), **environment}
+    done = run_python("-c", COMPUTE, env=clean, cwd=site)
     where, *rest = done.stdout.splitlines()
     assert where.startswith(str(site))
     return rest
@@ -99,10 +91,7 @@ print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 def test_a_damaged_cache_is_no_cache(tmp_path):
     def measured() -> str:
         environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-        command = [sys.executable, "-W", "error", "-c", MEASURE]
-        return subprocess.run(
-            command, env=environment, capture_output=True, text=True, check=True, timeout=120
-        ).stdout
+        return run_python("-W", "error", "-c", MEASURE, env=environment).stdout
 
     def flipped(content: bytes) -> bytes:
         place = content.index(b"ELF") + 3 if b"ELF" in content else 50

@@ -1,18 +1,18 @@
 """The line that says what is being done."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
 import partita as pt
+from other_processes import notebook_of, run_python
 from partita import _progress
 from partita._progress import Status
 
 
 @pytest.mark.parametrize(
-    ("wanted", "delay", "shown"), [(True, 0.0, True), (True, 60.0, False), (False, 0.0, False)]
+    ("wanted", "delay", "shown"),
+    [(True, 0.0, True), (True, 60.0, False), (False, 0.0, False), (None, 0.0, False)],
+    ids=["wanted", "short work", "not wanted", "no terminal"],
 )
 def test_it_is_shown_when_wanted_and_only_for_work_that_lasts(
     monkeypatch, capsys, wanted, delay, shown
@@ -24,13 +24,6 @@ def test_it_is_shown_when_wanted_and_only_for_work_that_lasts(
     captured = capsys.readouterr()
     assert captured.out == ""
     assert ("sweeping" in captured.err) == shown
-
-
-def test_by_default_it_needs_a_terminal(monkeypatch, capsys):
-    monkeypatch.setattr(_progress, "_DELAY", 0.0)
-    with Status("estimate") as status:
-        status.say("sweeping")
-    assert capsys.readouterr().err == ""
 
 
 def test_a_search_reports_what_it_does(monkeypatch, capsys):
@@ -54,24 +47,17 @@ def test_compiling_is_said(tmp_path):
         "assert not listeners\n",
         encoding="utf-8",
     )
-    done = subprocess.run(
-        [sys.executable, script], capture_output=True, text=True, check=True, cwd=tmp_path
-    )
+    done = run_python(script, cwd=tmp_path)
     assert "compiling for this machine (first run only), function 1" in done.stderr
 
 
 def test_a_notebook_shows_progress_by_default_and_leaves_no_line(tmp_path):
-    nbformat = pytest.importorskip("nbformat")
-    nbclient = pytest.importorskip("nbclient")
     code = (
         "from partita import _progress\n_progress._DELAY = 0.0\n"
         "with _progress.Status('estimate') as status:\n"
         "    status.say('sweeping')\n    status.say('moving')"
     )
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
-    client = nbclient.NotebookClient(
-        notebook, timeout=120, resources={"metadata": {"path": tmp_path}}
-    )
+    notebook, client = notebook_of(code, folder=tmp_path)
     seen = []
     with client.setup_kernel():
         original = client.process_message

@@ -1,13 +1,12 @@
 """What README, CONTRIBUTING and the other pages of the project promise exists and runs."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import partita as pt
+from other_processes import run_python
 
 ROOT = Path(__file__).parents[1]
 PAPERS = ["README.md", "CONTRIBUTING.md", "VISION.md", "CHANGELOG.md"]
@@ -49,12 +48,5 @@ def test_make_targets_that_are_named_exist(paper):
 
 
 def test_a_benchmark_runs():
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks", "similarity, simulated"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
+    done = run_python("-m", "benchmarks", "similarity, simulated", cwd=ROOT)
     assert "similarity, simulated, 10,000 × 200" in done.stdout

@@ -11,6 +11,7 @@ import pytest
 
 import partita as pt
 from doc_pages import DOCS
+from other_processes import run_python
 from public_calls import functions_of
 
 SUBMODULES = ("anndata", "arviz", "datasets", "lattice", "plots", "results", "sklearn", "testing")
@@ -19,10 +20,7 @@ HEAVY = ("numba", "scipy", "matplotlib", "pandas", "joblib", "xarray", "bokeh", 
 
 
 def test_import_is_light():
-    code = "import partita, sys; print(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
+    done = run_python("-c", "import partita, sys; print(*sys.modules)")
     loaded = {name.split(".")[0] for name in done.stdout.split()}
     assert "partita" in loaded
     assert loaded.isdisjoint(HEAVY)

@@ -1,12 +1,12 @@
 """Scalars of the wrong type or size are refused at once, and the error says which argument."""
 
-import sys
 from importlib.metadata import PackageNotFoundError
 
 import numpy as np
 import pytest
 
 import partita as pt
+from other_processes import run_python
 from partita import _imports
 from partita.errors import InvalidInputError, PartitaError
 
@@ -117,15 +117,12 @@ def test_large_results_are_refused_before_they_are_made(monkeypatch):
 
 def test_the_shells_limit_counts():
     """``ulimit -v`` is seen, in a process of its own."""
-    import subprocess
-
     code = (
         "import resource; from partita._resources import available_memory as free\n"
         "before = free(); resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))\n"
         "assert free() < 2 << 30 <= (before or 3 << 30), (before, free())"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    run_python("-c", code)
 
 
 @pytest.mark.parametrize("wrong", [5.5, b"x.csv"])

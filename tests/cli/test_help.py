@@ -3,8 +3,6 @@
 import json
 import re
 import shlex
-import subprocess
-import sys
 
 import click
 import numpy as np
@@ -12,6 +10,7 @@ import pytest
 
 import partita
 from cli.conftest import PROGRAM
+from other_processes import run_python
 from partita.cli import fit, outputs
 from partita.cli.options import COMMANDS, cli
 from partita.samplers import compare
@@ -66,17 +65,14 @@ def test_help_loads_little():
     code = "import sys; sys.argv[1:] = ['--help']\n" + PROGRAM[-1].replace(
         "main()", "\ntry: main()\nexcept SystemExit: print(sorted(sys.modules), file=sys.stderr)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
+    done = run_python("-c", code)
     loaded = {name.split(".")[0] for name in json.loads(done.stderr.replace("'", '"'))}
     assert loaded.isdisjoint(HEAVY)
     assert "Commands:" in done.stdout
 
 
 def test_the_module_is_the_command(tmp_path):
-    asked = [sys.executable, "-m", "partita", "--version"]
-    shown = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=True)
+    shown = run_python("-m", "partita", "--version", cwd=tmp_path)
     assert shown.stdout.split() == ["partita", partita.__version__]
 
 
@@ -101,13 +97,7 @@ finally:
 
 
 def loaded_by(path) -> set[str]:
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, str(path)],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=300,
-    )
+    done = run_python("-c", RUN, path)
     assert "Estimate" in done.stdout
     return NOT_NEEDED & set(done.stderr.split())
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import partita as pt
-from io_r import Atom, Listed, write_rds
+from io_r import Atom, Listed, write_coda, write_rds
 
 from .crafted import CRAFTED, maker
 from .harness import RIGHT, WRONG, Verdict, judged
@@ -217,23 +217,23 @@ def _npz(place: Path, member: bytes, flip: int | None = None) -> Any:
 
 
 @maker
-def _coda(place: Path, index: str, cut: int | None = None) -> Any:
-    rows = [f"{m + 1} {v}\n" for column in LABELS.T for m, v in enumerate(column)]
-    (place / "CODAchain1.txt").write_text("".join(rows)[:cut])
-    (place / "CODAindex.txt").write_text(index)
-    return place / "CODAchain1.txt", {}
+def _coda(place: Path, old: str = "", new: str = "", cut: int | None = None) -> Any:
+    """Two files of one chain, with a change of the index or the end of the chain cut off."""
+    write_coda(place, [LABELS], [f"z[{j + 1}]" for j in range(12)])
+    index, chain = place / "CODAindex.txt", place / "CODAchain1.txt"
+    index.write_text(index.read_text().replace(old, new))
+    chain.write_text(chain.read_text()[:cut])
+    return chain, {}
 
 
 def _codas() -> Iterator[tuple[str, Maker]]:
-    lines = [f"z[{j + 1}] {30 * j + 1} {30 * j + 30}\n" for j in range(12)]
-    yield "CODA", _coda("".join(lines))
-    yield "CODA without its last line", _refused(_coda("".join(lines[:-1])))
-    yield "CODA with a name twice", _refused(_coda("".join([*lines[:-1], lines[0]])))
-    twice = lines[-1].replace("z[12]", "z[11]")
-    yield "CODA with another name twice", _refused(_coda("".join([*lines[:-1], twice])))
-    lapping = lines[-1].replace("331 360", "330 359")
-    yield "CODA with ranges that overlap", _refused(_coda("".join([*lines[:-1], lapping])))
-    yield "CODA cut", _refused(_coda("".join(lines), cut=-1))
+    last = "z[12] 331 360"
+    yield "CODA", _coda()
+    yield "CODA without its last line", _refused(_coda(f"{last}\n", ""))
+    yield "CODA with a name twice", _refused(_coda(last, "z[1] 1 30"))
+    yield "CODA with another name twice", _refused(_coda(last, "z[11] 331 360"))
+    yield "CODA with ranges that overlap", _refused(_coda(last, "z[12] 330 359"))
+    yield "CODA cut", _refused(_coda(cut=-1))
 
 
 @maker

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import partita as pt
+from io_r import write_coda
 from partita._files import FileMissingError
 from partita.errors import (
     FileFormatError,
@@ -229,20 +230,11 @@ def test_feather_and_arrow(tmp_path):
         pt.read_draws(tmp_path / "a.feather")
 
 
-def coda(folder, values, names, number):
-    """As JAGS writes them: one variable after the other, iterations from 1001."""
-    rows = [f"{1001 + t}  {value}" for column in values.T for t, value in enumerate(column)]
-    (folder / f"CODAchain{number}.txt").write_text("\n".join(rows) + "\n")
-    n = len(values)
-    index = [f"{name} {1 + i * n} {(i + 1) * n}" for i, name in enumerate(names)]
-    (folder / "CODAindex.txt").write_text("\n".join(index) + "\n")
-
-
 def test_coda(tmp_path):
     names = ["alpha", "z[1]", "z[2]", "z[3]"]
     alpha = np.array([0.5, 0.7, 0.1, 0.3])
-    for number, rows in ((1, slice(0, 2)), (2, slice(2, 4))):
-        coda(tmp_path, np.column_stack([alpha, Z])[rows], names, number)
+    values = np.column_stack([alpha, Z])
+    write_coda(tmp_path, [values[:2], values[2:]], names)
     files = [tmp_path / "CODAchain1.txt", tmp_path / "CODAchain2.txt"]
     assert pt.read_draws(files).labels.tolist() == pt.Draws(Z).labels.tolist()
     assert pt.read_draws(files).n_chains == 2

@@ -1,8 +1,6 @@
 """What holds of every figure, and that it is where the user looks for it."""
 
 import inspect
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -11,6 +9,7 @@ from matplotlib.figure import Figure
 
 import partita as pt
 from made import made
+from other_processes import notebook_of, run_python
 
 VALUES = np.array([0.0, 0.2, 0.1, 5.0, 5.1, 5.3])
 LABELS = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 2], [0, 1, 0, 2, 2, 2]])
@@ -37,8 +36,6 @@ def test_given_axes_are_drawn_into(name, summary):
 
 
 def test_a_notebook_shows_every_figure_once(tmp_path):
-    nbformat = pytest.importorskip("nbformat")
-    nbclient = pytest.importorskip("nbclient")
     cells = [
         "import numpy as np, partita as pt\n"
         f"draws = np.tile({LABELS.tolist()}, (5, 1))\n"
@@ -47,10 +44,8 @@ def test_a_notebook_shows_every_figure_once(tmp_path):
         *(f"pt.plots.{name}(summary);" for name in ("n_clusters", "ball", "overview")),
         "summary.plot();",
     ]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    nbclient.NotebookClient(
-        notebook, timeout=300, resources={"metadata": {"path": tmp_path}}
-    ).execute()
+    notebook, client = notebook_of(*cells, folder=tmp_path)
+    client.execute()
     for cell in notebook.cells[1:]:
         images = [o for o in cell.outputs if "image/png" in o.get("data", {})]
         assert len(images) == 1, cell.source
@@ -65,10 +60,7 @@ assert "matplotlib.pyplot" not in sys.modules
 
 
 def test_pyplot_is_not_loaded(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", NO_PYPLOT], cwd=tmp_path, capture_output=True, text=True, timeout=120
-    )
-    assert done.returncode == 0, done.stderr
+    run_python("-c", NO_PYPLOT, cwd=tmp_path)
 
 
 # -------------------------------------------------------------------------------- what is refused

@@ -1,5 +1,6 @@
 """Partitions as sets of sets: the definitions, without cleverness."""
 
+from functools import cache
 from itertools import product
 
 
@@ -24,6 +25,7 @@ def below(a, b) -> bool:
     return all(any(small <= big for big in blocks(b)) for small in blocks(a))
 
 
+@cache
 def every_partition(n: int) -> list[list[int]]:
     """Every partition of n items, by filtering every label vector."""
     return sorted(

@@ -4,6 +4,7 @@ from itertools import combinations
 from math import fsum, log2
 
 from reference import losses as reference
+from reference.partitions import first_appearance
 
 TIE = 1e-10
 
@@ -25,20 +26,6 @@ def minimisers(loss, candidates, draws, weights) -> list[list[int]]:
     return sorted(list(c) for c, v in zip(candidates, values, strict=True) if v <= near)
 
 
-def canonical(labels) -> list[int]:
-    """Labels in order of first appearance."""
-    names = {}
-    return [names.setdefault(label, len(names)) for label in labels]
-
-
-def partitions(n: int):
-    """Every partition of n items, by adding one item at a time."""
-    rows = [[0]]
-    for _ in range(n - 1):
-        rows = [[*row, label] for row in rows for label in range(max(row) + 2)]
-    return rows
-
-
 def linkage_cuts(p, method: str) -> list[list[int]]:
     """Cuts of average or complete linkage on 1 − p, from singletons to one cluster.
 
@@ -57,7 +44,7 @@ def linkage_cuts(p, method: str) -> list[list[int]]:
         clusters[a] = clusters[a] + clusters[b]
         del clusters[b]
         labels = [next(k for k, c in enumerate(clusters) if i in c) for i in range(n)]
-        cuts.append(canonical(labels))
+        cuts.append(first_appearance(labels))
     return cuts
 
 
@@ -73,7 +60,7 @@ def covers(labels) -> list[tuple[float, float, list[int]]]:
     out = []
     for a, b in combinations(sorted(set(labels)), 2):
         x, y = labels.count(a), labels.count(b)
-        merged = canonical([a if label == b else label for label in labels])
+        merged = first_appearance([a if label == b else label for label in labels])
         out.append((*_distances(x, y), merged))
     return out
 
@@ -85,7 +72,7 @@ def covered(labels) -> list[tuple[float, float, list[int]]]:
         members = [i for i, label in enumerate(labels) if label == a]
         for size in range(1, len(members)):
             for part in combinations(members[1:], size):  # the first member stays
-                split = canonical([-1 if i in part else x for i, x in enumerate(labels)])
+                split = first_appearance([-1 if i in part else x for i, x in enumerate(labels)])
                 out.append((*_distances(size, len(members) - size), split))
     return out
 

@@ -1,7 +1,5 @@
 """Profiles of clusters: exact laws given a partition, enumeration of the averages."""
 
-from math import lgamma
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +10,7 @@ from scipy.special import gammaln
 import partita as pt
 from partita.io.data_table import as_table
 from partita.samplers.predict import laws_of, profile
+from reference import samplers_models as references
 
 
 def row_of(found, cluster, column, parameter):
@@ -115,25 +114,12 @@ def test_counts_and_levels_given_the_partition():
     assert share["given"] == pytest.approx(0.5)
 
 
-def poisson_posterior(data, alpha=1.0, shape=2.0, rate=0.5):
-    """Every partition with its exact posterior probability, Dirichlet process prior."""
-    partitions = list(pt.lattice.all_partitions(len(data)))
-    logs = []
-    for labels in partitions:
-        value = 0.0
-        for k in range(labels.max() + 1):
-            x = data[labels == k]
-            value += np.log(alpha) + lgamma(x.size)
-            value += shape * np.log(rate) - lgamma(shape)
-            value += lgamma(shape + x.sum()) - (shape + x.sum()) * np.log(rate + x.size)
-        logs.append(value)
-    weights = np.exp(np.array(logs) - max(logs))
-    return partitions, weights / weights.sum()
-
-
 def test_averages_over_the_draws_clusters_by_enumeration():
     data = np.array([1.0, 2.0, 9.0, 4.0])
-    partitions, weights = poisson_posterior(data)
+    partitions = list(pt.lattice.all_partitions(4))
+    log_prior = np.array([pt.DirichletProcess(1.0).log_probability(c) for c in partitions])
+    poisson = references.gamma_poisson(2, 0.5)
+    weights = references.exact_posterior(data[:, None], partitions, poisson, log_prior)
     labels = np.array([0, 0, 1, 1], np.int32)
     kernel = pt.GammaPoisson(shape=2, rate=0.5)
     table = as_table(data)

@@ -1,8 +1,6 @@
 """`estimate`: right answers, honest reports, clear refusals."""
 
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -10,6 +8,7 @@ import pytest
 import partita as pt
 from clusters import assert_same
 from loss_instances import every_loss
+from other_processes import run_python
 from partita.errors import (
     InvalidInputError,
     InvalidLabelsError,
@@ -211,9 +210,7 @@ print(found.search.interrupted, found.labels.size, found.expected_loss > 0)
 @pytest.mark.skipif(os.name == "nt", reason="signals differ")
 def test_ctrl_c_returns_the_best_so_far():
     # In a process of its own: one that runs tests for another ignores the signal.
-    done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120
-    )
+    done = run_python("-c", INTERRUPTED)
     assert done.stdout.split() == ["True", "3000", "True"], done.stderr
 
 

@@ -9,12 +9,11 @@ import pytest
 import partita as pt
 from loss_instances import every_loss
 from partita.search import hasse
-from partita.search.problem import (
-    problem_of,
-)
+from partita.search.problem import problem_of
 from partita.search.task import Candidate
 from reference import ground_truth
 from reference import search_methods as reference
+from reference.partitions import first_appearance
 from search_tasks import make_task, random_draws, stored_draws
 
 PARTITIONS = [
@@ -37,7 +36,7 @@ def neighbours(labels, pairs: bool, most: int, seed=0) -> list[list[int]]:
     for items, target in hasse.closest_splits(labels, TERMS[pairs], most, rng):
         found.append(labels.copy())
         found[-1][items] = target
-    return [reference.canonical(row.tolist()) for row in found]
+    return [first_appearance(row.tolist()) for row in found]
 
 
 # ---------------------------------------------------------------- neighbours
@@ -92,7 +91,7 @@ def test_descends_like_the_reference(loss):
     for start in (rows[2], rows[5], [0] * 7, list(range(7))):
         task = make_task(draws, loss, neighbours=10_000)
         problem = problem_of(task)
-        row = np.array(reference.canonical(start), np.int32)
+        row = np.array(first_appearance(start), np.int32)
         reached = hasse._descend(task, problem, Candidate(row, ""), np.random.default_rng(0))
         descended = reference.steepest_descent(loss, row.tolist(), rows, mass)
         # Equal losses may lead to different partitions, never to different losses at this size.
