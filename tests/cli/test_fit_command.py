@@ -220,6 +220,8 @@ def test_kernels_are_compared_and_the_best_is_fitted(place, partita, without_rep
 
 def test_other_priors_are_asked(place, partita, without_report):
     options = ("--columns", "x,y", "--draws", 400, "--chains", 2, "--concentration", 1)
+    result = partita("fit", "data.csv", *options, "--no-sensitivity", "--json", "--out", "n")
+    assert json.loads(result.stdout)["sensitivity"] is None
     result = partita("fit", "data.csv", *options, "--sensitivity", "--out", "s")
     assert "Another prior: " in result.stdout
     table = pd.read_csv("s/sensitivity.csv")

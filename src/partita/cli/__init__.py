@@ -1,7 +1,7 @@
 """The command line, ``partita``. Modules are loaded when one of their commands is called.
 
-They import click only; NumPy, Numba and the rest of partita load inside the commands, so that
-help is shown at once.
+``partita --help`` loads click only. A command loads the functions that it calls: its options
+follow their signatures.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import AbstractContextManager
 from dataclasses import fields, replace
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,39 +17,24 @@ from partita.cli import options, outputs
 from partita.cli.options import Work, say
 from partita.cli.outputs import Results
 from partita.cli.reading import InterpretedTable, data_options, interpret_table
-from partita.cli.summarize import make_summary
+from partita.cli.summarize import make_summary, summary_options
 from partita.errors import MissingDependencyError
+from partita.samplers.chains import SAMPLERS
+from partita.samplers.sample import KERNELS
 
 if TYPE_CHECKING:
     from partita.io.data_table import Table
     from partita.labels import Labels
     from partita.samplers.compare import ModelComparison
 
-KERNELS = (
-    "auto",
-    "types",
-    "hierarchical",
-    "adaptive",
-    "wishart",
-    "empirical",
-    "wishart-empirical",
-    "bernoulli",
-    "categorical",
-    "poisson",
-    "normal",
-)
-"""As in :func:`partita.sample`, which would take long to import; "normal" is an older name."""
-PRIORS = ("dp", "py", "mfm")
-PRIOR_OPTIONS = {
-    "concentration": ("dp", "py"),
-    "discount": ("py",),
-    "mean_components": ("mfm",),
-    "components": ("mfm",),
-    "weight": ("mfm",),
-    "dynamic": ("mfm",),
+PRIORS: dict[str, Any] = {
+    "dp": pt.DirichletProcess,
+    "py": pt.PitmanYor,
+    "mfm": pt.FiniteMixture,
 }
-"""Options of priors, and the priors that have them."""
-_RUN_OPTIONS = ("draws", "burn_in", "thin", "chains", "sampler", "checkpoint_every")
+PRIOR_OPTIONS = (
+    *("concentration", "discount", "mean_components", "components", "weight", "dynamic"),
+)
 DRAWS, BURN_IN, CHAINS = 2_500, 1_000, 4
 _ROW_VISITS, _FEWEST_ITERATIONS = 60_000_000, 60
 """Rows times iterations of a chain, at most, unless told otherwise, and its fewest iterations.
@@ -72,15 +58,16 @@ Examples:
 )
 @click.argument("source", metavar="DATA")
 @data_options
-@click.option(
-    "--kernel",
-    type=click.Choice(KERNELS),
-    default="auto",
-    help="Density of a cluster. auto goes by the columns' types; numbers get wishart (normals with "
-    "a full covariance), hierarchical (independent normals) or adaptive (the same for clusters of "
-    "similar widths), the best by held-out density; "
-    "all learn how wide clusters are. types takes wishart without comparing; empirical is the "
-    "paper's rule.",
+@options.of(
+    pt.sample,
+    kernel={
+        "help": "Density of a cluster. auto goes by the columns' types; numbers get wishart "
+        "(normals with a full covariance), hierarchical (independent normals) or adaptive (the "
+        "same for clusters of similar widths), the best by held-out density; all learn how wide "
+        "clusters are. types takes wishart without comparing; empirical is the paper's rule.",
+        "type": click.Choice((*KERNELS, "normal")),  # an older name
+        "default": "auto",
+    },
 )
 @options.text(
     "--compare",
@@ -96,7 +83,7 @@ Examples:
 )
 @click.option(
     "--prior",
-    type=click.Choice(PRIORS),
+    type=click.Choice(tuple(PRIORS)),
     default="dp",
     help="Dirichlet process, Pitman-Yor process, or mixture of finite mixtures.",
 )
@@ -109,49 +96,32 @@ Examples:
 @options.text(
     "--mean-components", "M", "For mfm: expected number of components. Default: 5.", type=float
 )
-@options.integer_option("--components", "For mfm: exactly K components.", "K")
+@options.text("--components", "K", "For mfm: exactly K components.", type=click.IntRange(1))
 @options.text(
     "--weight",
     "W|S,R|F",
     "For mfm: Dirichlet weight, shape and rate of its gamma prior, or F: F(6, 3). Default: 1.",
 )
-@options.flag("--dynamic", "For mfm: divide the weight by the number of components.")
-@options.flag(
-    "--sensitivity",
-    "Report under which other priors the estimate stays the same. Default: where cheap.",
+@options.of(pt.FiniteMixture, dynamic="For mfm: divide the weight by the number of components.")
+@options.of(
+    pt.summarize,
+    sensitivity="Report under which other priors the estimate stays the same. Default: where "
+    "cheap.",
 )
-@options.integer_option(
-    "--draws", "Draws to keep from each chain; fewer above 20,000 rows.", default=2_000
-)
-@options.integer_option(
-    "--burn-in",
-    "Iterations of each chain before the first draw; fewer above 20,000 rows.",
-    least=0,
-    default=1_000,
-)
-@options.integer_option("--chains", "Chains.", default=4)
-@options.integer_option("--thin", "Keep every N-th iteration.", default=1)
-@click.option(
-    "--sampler",
-    type=click.Choice(("collapsed", "parallel")),
-    default="collapsed",
-    help="How items are reassigned: one by one, or all at once, which is faster for many rows.",
-)
-@options.written(
-    "--checkpoint", "FILE", "Save the state of the run to this file regularly.", dir_okay=False
-)
-@options.text(
-    "--checkpoint-every",
-    "S",
-    "Seconds between writes of the checkpoint.",
-    type=click.FloatRange(0),
-    default=60.0,
-)
-@options.written(
-    "--resume",
-    "FILE",
-    "Continue the run in this checkpoint, all else as before; --draws may be larger.",
-    dir_okay=False,
+@options.of(
+    pt.sample,
+    draws="Draws to keep from each chain; fewer above 20,000 rows.",
+    burn_in="Iterations of each chain before the first draw; fewer above 20,000 rows.",
+    chains="Chains.",
+    thin="Keep every N-th iteration.",
+    sampler={
+        "help": "How items are reassigned: one by one, or all at once, which is faster for many "
+        "rows.",
+        "type": click.Choice(SAMPLERS),
+    },
+    checkpoint="Save the state of the run to this file regularly.",
+    checkpoint_every="Seconds between writes of the checkpoint.",
+    resume="Continue the run in this checkpoint, all else as before; --draws may be larger.",
 )
 @options.flag("--dry-run", "Show how DATA and the model were understood, and stop.")
 @options.written("--out", "DIR", "Directory for the results. Default: NAME-fit.")
@@ -161,9 +131,8 @@ Examples:
     help="Write the similarity matrix into the directory too.",
 )
 @outputs.results
-@options.summary
-@options.seed("chains and the search")
-@options.jobs
+@summary_options
+@options.of(pt.sample, rng=options.seed("chains and the search"), n_jobs=options.THREADS)
 @options.cluster
 @options.debug
 def fit(
@@ -200,11 +169,11 @@ def fit(
         *outputs.SUMMARY_FILES,
         *(("report.html",) if results.report is None else ()),
         *(("models.csv",) if compared else ()),
-        *(("sensitivity.csv",) if choices["sensitivity"] else ()),
+        *(("sensitivity.csv",) if (sensitivity := choices["sensitivity"]) else ()),
         inputs=(source, resume),
     )
     chosen_prior = make_prior(prior, {name: choices.pop(name) for name in PRIOR_OPTIONS})
-    run = {name: choices.pop(name) for name in _RUN_OPTIONS} | {"rng": rng, "n_jobs": n_jobs}
+    run = options.take(pt.sample, choices) | {"rng": rng, "n_jobs": n_jobs}
     from partita.io.write import check_names
 
     with work as at:
@@ -230,8 +199,7 @@ def fit(
         if at.interrupted:
             say(f"{out} has the draws made so far; summarising them. Ctrl-C again stops this.")
         try:
-            sensitivity = choices["sensitivity"] = choices["sensitivity"] or None
-            summary = make_summary(made, rng=rng, n_jobs=n_jobs, **choices)
+            summary = make_summary(made, choices, rng=rng, n_jobs=n_jobs)
             with results.directory() as directory:
                 results.write(summary, directory, made, n_jobs)
                 if sensitivity and (priors := summary.sensitivity) is not None:
@@ -267,7 +235,7 @@ def _compared_names(compare: str | None, kernel: str, settings: tuple[str, ...])
     if compare is None:
         return ()
     names = tuple(dict.fromkeys(name.strip() for name in compare.split(",")))
-    known = KERNELS[2:]
+    known = (*KERNELS[2:], "normal")
     unknown = [name for name in names if name not in known]
     if unknown or len(names) < 2:
         wrong = f"unknown kernel {unknown[0]!r}" if unknown else "one kernel"
@@ -357,8 +325,9 @@ def with_settings(kernel: pt.Kernel, name: str, settings: tuple[str, ...]) -> pt
 
 def make_prior(name: str, chosen: dict[str, Any]) -> pt.PartitionPrior:
     """The prior of that name; an option of another prior is wrong usage."""
-    for option, priors in PRIOR_OPTIONS.items():
-        if chosen[option] not in (None, False) and name not in priors:
+    for option, value in chosen.items():
+        priors = [each for each, kind in PRIORS.items() if option in signature(kind).parameters]
+        if value not in (None, False) and name not in priors:
             shown = option.replace("_", "-")
             raise click.UsageError(f"--{shown} belongs to --prior {' or '.join(priors)}.")
     if name == "mfm":
@@ -408,8 +377,7 @@ Examples:
 @click.argument("name", type=click.Choice(("galaxies", "example1", "example2")), default="galaxies")
 @click.option("--out", type=click.Path(), default="partita-demo", metavar="DIR")
 @options.force
-@options.seed("chains and the search")
-@options.jobs
+@options.of(pt.sample, rng=options.seed("chains and the search"), n_jobs=options.THREADS)
 @options.debug
 def demo(name: str, out: str, force: bool, rng: int, n_jobs: int | None) -> None:
     """Sampling, estimate, credible ball, figures and report on data of the paper.

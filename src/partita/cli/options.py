@@ -12,11 +12,13 @@ import threading
 import time
 import traceback
 import warnings
+from ast import literal_eval
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial, wraps
 from importlib import import_module
+from inspect import Parameter, signature
 from types import FrameType
 from typing import Any, NoReturn, TypeVar, cast
 
@@ -54,42 +56,6 @@ def say(message: str) -> None:
     click.echo(message, err=True)
 
 
-class LibraryName(click.ParamType):  # type: ignore[type-arg]
-    """A name of one of the library's registries, loaded when help or a value asks for it."""
-
-    name = "name"
-
-    def __init__(self, known: Callable[[], Iterable[str]]) -> None:
-        self._known = known
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        """All names, as click shows choices."""
-        del param, ctx
-        return f"[{'|'.join(self._known())}]"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The name, if it is one."""
-        known = tuple(self._known())
-        if value not in known:
-            self.fail(f"{value!r} is not one of {', '.join(known)}.", param, ctx)
-        return value
-
-
-def _formats() -> Iterable[str]:
-    from partita.io.read import format_names
-
-    return format_names()
-
-
-def _methods() -> Iterable[str]:
-    from partita.search.estimate import METHODS
-
-    return METHODS
-
-
-FORMAT = LibraryName(_formats)
-
-
 class LossName(click.Choice):  # type: ignore[type-arg]
     """The name of a loss, with its parameter in brackets where it has one: ``vi(0.7)``."""
 
@@ -119,6 +85,77 @@ def _set_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     run.debug = run.debug or value
 
 
+def several(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Several options at once."""
+
+    def add(function: F) -> F:
+        for option in reversed(options):  # help lists them in the order written
+            function = option(function)
+        return function
+
+    return add
+
+
+_NAMES = {
+    **{"rng": "seed", "n_jobs": "jobs", "n_starts": "starts", "missing": "na"},
+    "held_out": "held-out/--in-sample",
+}
+"""Options that are not called as the parameter of the function is."""
+_KINDS: dict[str, tuple[str, Any]] = {
+    "prob": ("P", click.FloatRange(0, 1, min_open=True)),
+    "time_limit": ("S", click.FloatRange(0, min_open=True)),
+    "checkpoint_every": ("S", click.FloatRange(0)),
+    **dict.fromkeys(("low", "high"), ("A", click.FloatRange(0, 2))),
+    **dict.fromkeys(("burn_in", "rng"), ("N", click.IntRange(0))),
+    "n_jobs": ("N", int),
+    **dict.fromkeys(("max_clusters", "n_clusters"), ("K", click.IntRange(1))),
+    "min_size": ("S", click.IntRange(1)),
+    **dict.fromkeys(("checkpoint", "resume"), ("FILE", click.Path(dir_okay=False))),
+    **dict.fromkeys(("sep", "decimal", "thousands"), ("CHAR", str)),
+    **dict.fromkeys(("var_name", "encoding"), ("NAME", str)),
+}
+"""What stands for a value in help, and what it may be; other whole numbers are at least 1."""
+
+
+def of(function: Callable[..., Any], **told: str | dict[str, Any]) -> Callable[[F], F]:
+    """An option for each of these parameters of a function, by its help.
+
+    The signature has the default, the kind and the choices. What it does not say stands beside
+    the help, as click names it.
+    """
+    parameters = signature(function).parameters
+    return several(
+        *(
+            _option(parameters[name], {"help": about} if isinstance(about, str) else about)
+            for name, about in told.items()
+        )
+    )
+
+
+def _option(parameter: Parameter, about: dict[str, Any]) -> Callable[[F], F]:
+    name, hint = parameter.name, parameter.annotation.removesuffix(" | None")
+    option = f"--{_NAMES.get(name, name).replace('_', '-')}"
+    facts: dict[str, Any] = {"default": parameter.default}
+    if hint == "bool":
+        facts["is_flag"] = True
+        if hint != parameter.annotation and "/" not in option:
+            option = f"{option}/--no-{name}"
+    elif hint.startswith("Literal"):
+        choices = literal_eval(hint.removeprefix("Literal"))
+        facts["type"] = click.Choice((*choices, "none"))
+        facts["callback"] = lambda _, __, value: None if value == "none" else value
+    elif name in _KINDS or hint == "int":
+        facts["metavar"], facts["type"] = _KINDS.get(name, ("N", click.IntRange(1)))
+    return click.option(option, name, **{**facts, **about})
+
+
+def take(function: Callable[..., Any], choices: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of a function, less those it must have, taken out of the choices."""
+    parameters = signature(function).parameters.items()
+    named = [name for name, each in parameters if each.default is not each.empty]
+    return {name: choices.pop(name) for name in named if name in choices}
+
+
 def flag(name: str, help: str, *names: str) -> Callable[[F], F]:
     """An option that is given or not."""
     return click.option(name, *names, is_flag=True, help=help)
@@ -132,17 +169,9 @@ def text(
     return click.option(*names, metavar=metavar, help=help, **facts)
 
 
-def integer_option(
-    option: str, help: str, metavar: str = "N", least: int = 1, **facts: Any
-) -> Callable[[F], F]:
+def number(option: str, help: str, least: int = 1, **facts: Any) -> Callable[[F], F]:
     """A whole number of at least ``least``."""
-    return text(option, metavar, help, type=click.IntRange(least), **facts)
-
-
-def probability(help: str, default: float) -> Callable[[F], F]:
-    """``--prob``, above 0 and at most 1."""
-    limits = click.FloatRange(0, 1, min_open=True)
-    return click.option("--prob", type=limits, default=default, metavar="P", help=help)
+    return text(option, "N", help, type=click.IntRange(least), **facts)
 
 
 def loss(help: str, known: Iterable[str] = LOSSES, **facts: Any) -> Callable[[F], F]:
@@ -165,114 +194,16 @@ debug = click.option(
 )
 force = flag("--force", "Replace files that exist; other files are never touched.")
 as_json = flag("--json", "Print JSON instead of text.", "as_json")
-jobs = text(
-    "--jobs", "N", "Threads. Default: every core. Results do not depend on it.", "n_jobs", type=int
-)
 one_based = flag("--one-based", "Count clusters, and items without names, from 1, as R does.")
 weights = text("--weights", "FILE", "Weights of the draws, one per row.")
 
 
-def bound(help: str, *more: str) -> Callable[[F], F]:
-    """Option ``--bound``: effort of a proof, None for "none"."""
-    choices = (*more, "fast", "tight", "none")
-    return click.option(
-        "--bound",
-        type=click.Choice(choices),
-        default=choices[0],
-        callback=lambda _, __, value: None if value == "none" else value,
-        help=help,
-    )
+def seed(what: str) -> dict[str, Any]:
+    """What is told of ``rng``."""
+    return {"help": f"Seed of the {what}.", "default": 0}
 
 
-def time_limit(help: str) -> Callable[[F], F]:
-    """Option ``--time-limit`` of a search."""
-    return text("--time-limit", "S", help, type=click.FloatRange(0, min_open=True))
-
-
-def _noise(
-    _: click.Context, __: click.Parameter, value: str | None
-) -> tuple[int | str, str] | None:
-    if value is None:
-        return None
-    label, colon, meaning = value.rpartition(":")
-    if not colon or meaning not in ("singletons", "cluster"):
-        raise click.BadParameter(
-            f"{value!r}; expected LABEL:singletons (each such item is alone) or LABEL:cluster "
-            "(they form one cluster), such as -1:singletons."
-        )
-    return (int(label) if label.lstrip("-").isdigit() else label), meaning
-
-
-def reading(function: F) -> F:
-    """Options of reading files of draws."""
-    return apply_options(
-        function,
-        click.option(
-            "--format",
-            type=FORMAT,
-            help="Format of the draws. Default: by the file's suffix; csv for standard input.",
-        ),
-        flag("--transpose", "Rows are items, columns are draws."),
-        text("--var-name", "NAME", "The variable with the labels, if there are several."),
-        click.option(
-            "--header/--no-header",
-            default=None,
-            help="Whether text starts with column names. Default: judged by its first line.",
-        ),
-        text("--sep", "CHAR", "Separator of cells in text files."),
-        flag("--strings", "Labels are text, not numbers."),
-        text(
-            "--noise",
-            "LABEL:MEANING",
-            "A label that marks noise and what it means: -1:singletons or -1:cluster.",
-            callback=_noise,
-        ),
-        click.option(
-            "--kind",
-            type=click.Choice(("posterior", "ensemble")),
-            help="What the rows are: draws of a posterior, or runs of clustering algorithms. "
-            "Default: what the file says, else a posterior.",
-        ),
-        integer_option(
-            "--burn-in", "Leave out the first N draws of each chain.", least=0, default=0
-        ),
-        integer_option("--thin", "Keep every N-th draw of each chain.", default=1),
-    )
-
-
-def summary(function: F) -> F:
-    """Options of summaries."""
-    return apply_options(
-        function,
-        loss("What the estimate minimises; with a parameter too, as in vi(0.7), entropy(1.5)."),
-        probability("Probability of the credible ball.", 0.95),
-        click.option("--method", type=LibraryName(_methods), default="auto", help="Search method."),
-        bound("How hard to prove that nothing better exists.", "auto"),
-        integer_option("--max-clusters", "Maximum number of clusters.", "K"),
-        integer_option("--n-clusters", "Exactly this many clusters.", "K"),
-        integer_option("--min-size", "Smallest size of a cluster.", "S", default=1),
-        flag("--path", "Report what other numbers of clusters cost. Takes longer."),
-        text(
-            "--path-range",
-            "LOW HIGH",
-            "As --path, for prices of splitting between these only; 1 is the usual loss.",
-            nargs=2,
-            type=click.FloatRange(0, 2),
-        ),
-        time_limit("Seconds for each search; then the best so far is taken."),
-    )
-
-
-def seed(what: str) -> Callable[[F], F]:
-    """The seed of whatever is random."""
-    return integer_option("--seed", f"Seed of the {what}.", name="rng", least=0, default=0)
-
-
-def apply_options(function: F, *options: Callable[[F], F]) -> F:
-    """Several options at once."""
-    for option in reversed(options):  # help lists them in the order written
-        function = option(function)
-    return function
+THREADS = "Threads. Default: every core. Results do not depend on it."
 
 
 _SECONDS = 10
@@ -289,17 +220,14 @@ def cluster(function: F) -> F:
     def command(scheduler: str | None, workers: int | None, **given: Any) -> None:
         function(work=_at_work(scheduler, workers), **given)
 
-    return apply_options(
-        cast("F", command),
+    return several(
         text(
             "--scheduler",
             "ADDRESS",
             "Work on the Dask cluster with this scheduler, as in tcp://host:8786.",
         ),
-        integer_option(
-            "--workers", "Work in N processes of this machine, a Dask cluster of its own."
-        ),
-    )
+        number("--workers", "Work in N processes of this machine, a Dask cluster of its own."),
+    )(cast("F", command))
 
 
 @dataclass
@@ -380,9 +308,8 @@ RENAMED = {"rivals": "representatives"}
 """Earlier names of commands, which still work."""
 MODULES = {
     "demo": "fit",
-    **dict.fromkeys(
-        ("representatives", "core", "path", "compare", "convert", "warmup"), "questions"
-    ),
+    **dict.fromkeys(("representatives", "core", "path"), "questions"),
+    **dict.fromkeys(("convert", "warmup"), "compare"),
 }
 """The module of a command, where it has another name than the command."""
 

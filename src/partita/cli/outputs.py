@@ -195,8 +195,7 @@ def results(function: F) -> F:
         wanted = {field.name: given.pop(field.name) for field in fields(Results)}
         function(results=Results(**wanted), **given)
 
-    return options.apply_options(
-        cast("F", command),
+    return options.several(
         options.written("--report", "FILE", "Write an interactive HTML report."),
         click.option(
             "--figures",
@@ -206,7 +205,7 @@ def results(function: F) -> F:
         options.one_based,
         options.as_json,
         options.force,
-    )
+    )(cast("F", command))
 
 
 def check_directory(

@@ -13,7 +13,7 @@ import click
 import partita as pt
 from partita._wording import listed
 from partita.cli import options
-from partita.cli.options import F, say
+from partita.cli.options import say
 from partita.errors import (
     FileFormatError,
     FractionalLabelsError,
@@ -22,13 +22,15 @@ from partita.errors import (
     InvalidWeightsError,
     UnknownNameError,
 )
+from partita.io.data_table import TextOptions
+from partita.io.read import format_names
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from partita.draws import DrawsBase
-    from partita.io.data_table import Table, TextOptions
+    from partita.io.data_table import Table
     from partita.io.table import Cell
     from partita.kernels.arrays import Floats
     from partita.labels import Labels
@@ -41,39 +43,92 @@ ITEM_COLUMNS = ("item", "")
 """Headings of a column of item names: partita's own, and R's for row names."""
 
 
+def _noise(
+    _: click.Context, __: click.Parameter, value: str | None
+) -> tuple[int | str, str] | None:
+    if value is None:
+        return None
+    label, colon, meaning = value.rpartition(":")
+    if not colon or meaning not in ("singletons", "cluster"):
+        raise click.BadParameter(
+            f"{value!r}; expected LABEL:singletons (each such item is alone) or LABEL:cluster "
+            "(they form one cluster), such as -1:singletons."
+        )
+    return (int(label) if label.lstrip("-").isdigit() else label), meaning
+
+
+FORMATS = click.Choice(tuple(format_names()))
+draws_options = options.several(
+    options.of(
+        pt.read_draws,
+        format={
+            "help": "Format of the draws. Default: by the file's suffix; csv for standard input.",
+            "type": FORMATS,
+        },
+        transpose="Rows are items, columns are draws.",
+        var_name="The variable with the labels, if there are several.",
+        header="Whether text starts with column names. Default: judged by its first line.",
+        sep="Separator of cells in text files.",
+        strings="Labels are text, not numbers.",
+        noise={
+            "help": "A label that marks noise and what it means: -1:singletons or -1:cluster.",
+            "metavar": "LABEL:MEANING",
+            "callback": _noise,
+        },
+        kind={
+            "help": "What the rows are: draws of a posterior, or runs of clustering algorithms. "
+            "Default: what the file says, else a posterior.",
+            "type": click.Choice(("posterior", "ensemble")),
+        },
+    ),
+    options.number("--burn-in", "Leave out the first N draws of each chain.", 0, default=0),
+    options.number("--thin", "Keep every N-th draw of each chain.", default=1),
+)
+"""Options of reading files of draws."""
+
+
 def read_draws_of(
-    sources: Sequence[str], *, weights: str | None = None, **choices: Any
+    sources: Sequence[str],
+    choices: dict[str, Any],
+    *,
+    weights: str | None = None,
+    engine: Any = None,
 ) -> pt.Draws:
-    """Draws from one or several files, with weights, less burn-in and thinning."""
-    burn_in, thin = choices.pop("burn_in"), choices.pop("thin")
-    if choices["strings"] and choices["noise"] is not None:  # labels are text, that of noise too
-        label, meaning = choices["noise"]
-        choices["noise"] = (str(label), meaning)
+    """Draws from one or several files, with weights, less burn-in and thinning.
+
+    Takes the options of reading out of the choices.
+    """
+    told = options.take(pt.read_draws, choices)
+    if told["strings"] and told["noise"] is not None:  # labels are text, that of noise too
+        label, meaning = told["noise"]
+        told["noise"] = (str(label), meaning)
+    path = list(sources) if len(sources) > 1 else sources[0]
     try:
-        draws = pt.read_draws(list(sources) if len(sources) > 1 else sources[0], **choices)
+        draws = pt.read_draws(path, engine=engine, **told)
     except FractionalLabelsError as error:
         raise FractionalLabelsError(
             f"{error} For a table of data, one row per item: partita fit {sources[0]}. For a "
             f"similarity matrix: partita summarize --similarity {sources[0]}"
         ) from error
-    return _drop_and_thin(draws, weights, burn_in, thin)
+    return _drop_and_thin(draws, choices, weights)
 
 
-def _drop_and_thin(draws: D, weights: str | None, burn_in: int, thin: int) -> D:
+def _drop_and_thin(draws: D, choices: dict[str, Any], weights: str | None) -> D:
     """The draws with weights from a file, less burn-in and thinning."""
     if weights is not None:
         draws = draws._with(weights=_read_weights(weights))
+    burn_in, thin = choices.pop("burn_in"), choices.pop("thin")
     draws = draws.drop(burn_in) if burn_in else draws
     return draws.thin(thin) if thin > 1 else draws
 
 
 def read_features_of(
-    sources: Sequence[str], *, weights: str | None, burn_in: int, thin: int, **others: Any
+    sources: Sequence[str], choices: dict[str, Any], *, weights: str | None
 ) -> pt.FeatureDraws:
     """Feature draws from one file, or several that are chains, less burn-in and thinning."""
-    del others  # how tables of labels are read
+    options.take(pt.read_draws, choices)  # how tables of labels are read
     draws = pt.FeatureDraws.concat([pt.read_features(source) for source in sources])
-    return _drop_and_thin(draws, weights, burn_in, thin)
+    return _drop_and_thin(draws, choices, weights)
 
 
 def _read_weights(path: str) -> NDArray[np.float64]:
@@ -89,7 +144,7 @@ def _read_weights(path: str) -> NDArray[np.float64]:
 
 def read_table(path: str, text: TextOptions | None = None) -> Table:
     """A table from a file, or from standard input as csv."""
-    from partita.io.data_table import TextOptions, as_table, read_text_table
+    from partita.io.data_table import as_table, read_text_table
 
     text = text or TextOptions()
     return read_text_table(path, text) if path == STDIN else as_table(path, text)
@@ -344,31 +399,24 @@ def _are_names(cells: list[Cell]) -> bool:
 
 # ------------------------------------------------------------------ data of partita fit
 
-_READING = ("sep", "decimal", "thousands", "header", "encoding")
-"""Options that say how the table is to be read, beside --na."""
-
-
-def data_options(function: F) -> F:
-    """Options of a table of data."""
-    several = partial(options.text, metavar="A,B,…", multiple=True)
-    return options.apply_options(
-        function,
-        several("--columns", help="Columns to cluster by. Default: all but the names."),
-        several("--exclude", help="Columns to leave out of the model."),
-        options.text("--names", "COLUMN", "The column that names the items."),
-        several("--categories", help="Columns of numbers that are codes of categories."),
-        several("--dates", help="Columns of dates, to be taken as numbers of days."),
-        options.text("--na", "TEXT", "Another spelling of a missing value.", multiple=True),
-        options.text("--sep", "C", "Separator of columns. Default: , or tab."),
-        options.text("--decimal", "C", "The decimal point of numbers.", default="."),
-        options.text("--thousands", "C", "Separator of thousands in numbers."),
-        click.option(
-            "--header/--no-header",
-            default=None,
-            help="The first line names the columns, or is a row. Default: by its cells.",
-        ),
-        options.text("--encoding", "NAME", "Encoding, such as cp1252. Default: UTF-8."),
-    )
+_several = partial(options.text, metavar="A,B,…", multiple=True)
+data_options = options.several(
+    _several("--columns", help="Columns to cluster by. Default: all but the names."),
+    _several("--exclude", help="Columns to leave out of the model."),
+    options.text("--names", "COLUMN", "The column that names the items."),
+    _several("--categories", help="Columns of numbers that are codes of categories."),
+    _several("--dates", help="Columns of dates, to be taken as numbers of days."),
+    options.of(
+        TextOptions,
+        missing={"help": "Another spelling of a missing value.", "multiple": True},
+        sep="Separator of columns. Default: , or tab.",
+        decimal="The decimal point of numbers.",
+        thousands="Separator of thousands in numbers.",
+        header="The first line names the columns, or is a row. Default: by its cells.",
+        encoding="Encoding, such as cp1252. Default: UTF-8.",
+    ),
+)
+"""Options of a table of data."""
 
 
 @dataclass(frozen=True)
@@ -407,10 +455,9 @@ def interpret_table(
 
     Takes the options of reading out of the choices.
     """
-    from partita.io.data_table import TextOptions, left_out, refuse_doubtful, wide_scales
+    from partita.io.data_table import left_out, refuse_doubtful, wide_scales
 
-    text = {name: choices.pop(name) for name in _READING}
-    table = read_table(source, TextOptions(missing=choices.pop("na"), **text))
+    table = read_table(source, TextOptions(**options.take(TextOptions, choices)))
     told = {name: _listed(choices.pop(name)) for name in ("categories", "dates")}
     table = _convert_columns(table, source, **told)
     item_names, others = table.item_names, []

@@ -12,16 +12,30 @@ import partita as pt
 from partita.cli import options, outputs, reading
 from partita.cli.options import Work, say
 from partita.cli.outputs import Results
+from partita.search.estimate import METHODS
 
-SUMMARY = (
-    *("loss", "prob", "method", "bound"),
-    *("max_clusters", "n_clusters", "min_size", "path", "path_range", "time_limit"),
+summary_options = options.several(
+    options.loss("What the estimate minimises; with a parameter too, as in vi(0.7), entropy(1.5)."),
+    options.of(
+        pt.summarize,
+        prob="Probability of the credible ball.",
+        method={"help": "Search method.", "type": click.Choice(tuple(METHODS))},
+        bound="How hard to prove that nothing better exists.",
+        max_clusters="Maximum number of clusters.",
+        n_clusters="Exactly this many clusters.",
+        min_size="Smallest size of a cluster.",
+    ),
+    options.flag("--path", "Report what other numbers of clusters cost. Takes longer."),
+    options.text(
+        "--path-range",
+        "LOW HIGH",
+        "As --path, for prices of splitting between these only; 1 is the usual loss.",
+        nargs=2,
+        type=click.FloatRange(0, 2),
+    ),
+    options.of(pt.summarize, time_limit="Seconds for each search; then the best so far is taken."),
 )
-
-_SEARCH_OPTIONS = (
-    *("method", "bound", "max_clusters", "n_clusters", "min_size"),
-    *("time_limit", "rng", "n_jobs"),
-)
+"""Options of summaries."""
 
 
 @click.command(
@@ -63,10 +77,9 @@ Examples:
     "FILE: summarise this matrix, in place of draws.",
 )
 @outputs.results
-@options.summary
-@options.reading
-@options.seed("search")
-@options.jobs
+@summary_options
+@reading.draws_options
+@options.of(pt.summarize, rng=options.seed("search"), n_jobs=options.THREADS)
 @options.cluster
 @options.debug
 def summarize(
@@ -76,7 +89,6 @@ def summarize(
     features: bool,
     results: Results,
     work: AbstractContextManager[Work],
-    rng: int,
     n_jobs: int | None,
     **choices: Any,
 ) -> None:
@@ -100,16 +112,15 @@ def summarize(
             raise click.UsageError(f"--{option} writes into a directory; name one with --out DIR.")
     inputs = (*sources, data, weights)
     results.check(*(outputs.FEATURE_FILES if features else outputs.SUMMARY_FILES), inputs=inputs)
-    wishes = {name: choices.pop(name) for name in SUMMARY} | {"rng": rng, "n_jobs": n_jobs}
     with work as at:
         draws: Any
         if features:
-            wishes["loss"] = wishes["loss"] if options.was_given("loss") else None
-            draws = reading.read_features_of(sources, weights=weights, **choices)
+            choices["loss"] = choices["loss"] if options.was_given("loss") else None
+            draws = reading.read_features_of(sources, choices, weights=weights)
         else:
-            draws = reading.read_draws_of(sources, weights=weights, engine=at.client, **choices)
+            draws = reading.read_draws_of(sources, choices, weights=weights, engine=at.client)
         observed = None if data is None else reading.read_observations(data)
-        summary = make_summary(draws, data=observed, **wishes)
+        summary = make_summary(draws, choices, data=observed, n_jobs=n_jobs)
         try:
             if results.out is not None:
                 with results.directory() as directory:
@@ -122,9 +133,10 @@ def summarize(
             say(f"wrote {place}")
 
 
-def make_summary(draws: Any, *, path: bool, path_range: Any, **wishes: Any) -> Any:
+def make_summary(draws: Any, choices: dict[str, Any], **others: Any) -> Any:
     """A summary as the options ask for it; without --path, the path where it is cheap."""
-    return pt.summarize(draws, path=path_range or path or None, **wishes)
+    choices["path"] = choices.pop("path_range") or choices["path"] or None
+    return pt.summarize(draws, **options.take(pt.summarize, choices), **others)
 
 
 def summarize_matrix(sources: tuple[str, ...], others: object, results: Results) -> None:
@@ -140,8 +152,8 @@ def summarize_matrix(sources: tuple[str, ...], others: object, results: Results)
 
     params = click.get_current_context().params
     matrix, names = reading.read_similarity(path)
-    wishes = {name: params[name] for name in _SEARCH_OPTIONS}
-    found = pt.estimate(similarity=matrix, loss=_loss(params), **wishes)
+    wishes = {**options.take(pt.estimate, dict(params)), "similarity": matrix}
+    found = pt.estimate(**{**wishes, "loss": _loss(params)})
     document = {"loss": repr(found.loss), "item_names": names}
     document |= outputs.fields_of(found, "labels", "n_clusters", "expected_loss")
     document |= outputs.fields_of(found, "lower_bound", "gap")
