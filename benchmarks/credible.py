@@ -65,7 +65,7 @@ def one_run() -> Setup:
         draws = pt.Draws(simulated_labels(200, 10_000, 8, redrawn=0.01))
         posterior = prepare(Posterior(draws))
 
-        return lambda: grow_from(posterior, 0, np.zeros(1, np.bool_))
+        return lambda: grow_from(posterior, [0], np.zeros(1, np.bool_))
 
     return setup
 

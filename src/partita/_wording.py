@@ -202,6 +202,18 @@ def of_sizes(sizes: Iterable[int], most: int = 10) -> str:
     return f"size{'' if len(ordered) == 1 else 's'} {shown}{more}"
 
 
+def sized(sizes: Sequence[int], part: str = "cluster", most: int = 10) -> str:
+    """Number and sizes of clusters: 3 clusters of sizes 72, 7, 3.
+
+    Examples
+    --------
+    >>> from partita._wording import sized
+    >>> sized([178]), sized([7, 72, 3])
+    ('1 cluster of size 178', '3 clusters of sizes 72, 7, 3')
+    """
+    return f"{counted(len(sizes), part)} of {of_sizes(sizes, most)}"
+
+
 def in_list(names: Sequence[str], last: str = "and") -> str:
     """Names as one reads them: "a", "a and b", "a, b and c"."""
     if len(names) < 2:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from partita._result import Page, Result
 from partita._tolerance import DISTANCE, MASS
 from partita._validate import choice, has, probability
 from partita._wording import counted, counts, percent, words
-from partita.draws import AnyDraws, Draws, Point
+from partita.draws import AnyDraws, Draws
 from partita.errors import NotSupportedError
 from partita.kernels.arrays import Floats, Ints
 from partita.labels import DrawsLike, Labels, LabelsLike, by_size, data_frame, shared_items
@@ -110,7 +110,16 @@ def credible_ball(
     middle = clean.clean(center, "center")
     distances = posterior.distances(metric, middle)
     levels = distance_levels(distances, clean, tie_tolerance(metric))
-    return ball_at(middle, metric, level, distances, clean, levels)
+    result, _ = _RESULTS[clean.part_name]
+    found: CredibleBall = result(
+        center=clean.shown([middle])[0],
+        loss=metric,
+        distances=distances,
+        draws=clean,
+        _levels=levels,
+        **_members(clean, distances, levels, level),
+    )
+    return found
 
 
 def _metric(center: Any, loss: str | Loss | None, draws: AnyDraws) -> Loss:
@@ -179,14 +188,7 @@ class Ball(Result):
 
     def at(self, prob: float) -> Self:
         """The ball of another probability, from the distances already there."""
-        return ball_at(  # type: ignore[return-value] # the same draws give the same class
-            self.draws.canonical(self.center),
-            self.loss,
-            clean_prob(prob),
-            self.distances,
-            self.draws,
-            self._levels,
-        )
+        return ball_at(self, clean_prob(prob))
 
     def contains(self, point: LabelsLike) -> bool:
         """Whether a partition, or an allocation, lies in the ball; it need not be a draw."""
@@ -235,6 +237,9 @@ class Ball(Result):
     def _page(self) -> Page:
         head = f"{percent(self.prob)} {words(self.draws.kind).ball} of {self.loss.title}"
         return Page(head, self._lines())
+
+
+B = TypeVar("B", bound=Ball)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -319,11 +324,11 @@ class CredibleBall(Ball):
         index : int, default 0
             Which of the partitions that tie at this bound.
         """
-        from partita.losses.explain import explain_canonical
+        from partita.losses.explain import explain_all
 
         bound = self.bounds[choice(kind, "kind", tuple(self.bounds))]
-        center, other = by_size(self.center), by_size(bound.labels[index])
-        return explain_canonical(center, other, self.loss, self.draws.item_names)
+        other = bound.labels[index][None, :]
+        return explain_all(self.center, other, self.loss, self.draws.item_names)[0]
 
     def cross_tables(self) -> Mapping[str, tuple[NDArray[np.int64], ...]]:
         """Cross tabulations of the centre (rows) with each partition of each bound (columns)."""
@@ -433,34 +438,6 @@ def _bounds_frame(ball: Ball, *columns: str) -> pd.DataFrame:
         for j in range(len(bound))
     ]
     return data_frame(rows, of="the bounds")
-
-
-def ball_at(
-    center: Point,
-    loss: Loss,
-    prob: float,
-    distances: NDArray[np.float64],
-    draws: AnyDraws,
-    levels: Levels,
-) -> CredibleBall:
-    """The ball of a probability around a point, from the distances of the draws."""
-    last = levels.at(prob)
-    inside = levels.of_draw <= last
-    assert inside.any(), "a credible ball holds at least the draws closest to its centre"
-    result, _ = _RESULTS[draws.part_name]
-    found: CredibleBall = result(
-        center=draws.shown([center])[0],
-        loss=loss,
-        prob=prob,
-        radius=float(levels.value[last]),
-        coverage=float(levels.reached[last]),
-        distances=distances,
-        inside=inside,
-        **_find_bounds(draws, distances, levels.of_draw, last),
-        draws=draws,
-        _levels=levels,
-    )
-    return found
 
 
 class _Extreme(Result):
@@ -590,28 +567,44 @@ _RESULTS: dict[str, tuple[type[Any], type[Any]]] = {
 """Classes of the ball and its bounds, by the name of a part of a draw."""
 
 
-def _find_bounds(
-    draws: AnyDraws, distances: NDArray[np.float64], levels: NDArray[np.int64], last: int
-) -> dict[str, Any]:
-    """The bounds of the ball that ends with level ``last``, by name; see ``draws.extremes``.
+def ball_at(ball: B, prob: float) -> B:
+    """The same ball at another probability, which is trusted."""
+    members = _members(ball.draws, ball.distances, ball._levels, prob)
+    return replace(ball, **members)  # type: ignore[type-var] # every subclass is a dataclass
+
+
+def _members(draws: AnyDraws, distances: Floats, levels: Levels, prob: float) -> dict[str, Any]:
+    """What a ball of a probability holds, with its bounds by name; see ``draws.extremes``.
 
     Distances tie when their levels agree. Copies of a point have equal distances and numbers of
     clusters or features, so all of them are among the tied members and their weights add up to
     its mass.
     """
-    inside = np.flatnonzero(levels <= last)
-    _, result = _RESULTS[draws.part_name]
-    found = {}
+    last = levels.at(prob)
+    inside = levels.of_draw <= last
+    assert inside.any(), "a credible ball holds at least the draws closest to its centre"
+    members, weights = np.flatnonzero(inside), draws.weights
+    tied = {}
     for kind, most_of in draws.extremes.items():
-        members = inside[most_of[inside] == most_of[inside].max()]
-        tied = members[levels[members] == levels[members].max()]
-        first, copy_of = draws.equal_among(tied)
-        weights = None if draws.weights is None else draws.weights[tied]
-        mass = np.bincount(copy_of, weights=weights).astype(np.float64)
+        extreme = members[most_of[members] == most_of[members].max()]
+        level = levels.of_draw[extreme]
+        tied[kind] = extreme[level == level.max()]
+    equal = {kind: draws.equal_among(rows) for kind, rows in tied.items()}
+    _, result = _RESULTS[draws.part_name]
+    bounds = {}
+    for kind, (first, copy_of) in equal.items():
+        rows = tied[kind]
+        mass = np.bincount(copy_of, weights=None if weights is None else weights[rows]) + 0.0
         if weights is None:
-            mass /= draws.n_draws
-        found[kind] = result._of(kind, draws, tied[first], float(distances[tied].max()), mass)
-    return found
+            mass /= inside.size
+        bounds[kind] = result._of(kind, draws, rows[first], float(distances[rows].max()), mass)
+    return {
+        "prob": prob,
+        "radius": float(levels.value[last]),
+        "coverage": float(levels.reached[last]),
+        "inside": inside,
+        **bounds,
+    }
 
 
 def tie_tolerance(loss: Loss) -> float:

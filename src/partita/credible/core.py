@@ -210,8 +210,9 @@ def credible_core(
     clock = Clock(limit)
 
     def found() -> CredibleCore:
-        parts = tuple(_grow_parts(posterior, held_out, n_starts, seed, n_jobs, clock))
-        search = _Search(posterior, held_out, parts, bound, patience, limit, numbers)
+        whole = _Sample(here, np.arange(here.n_draws))
+        parts = tuple(_grow_parts(posterior, whole, held_out, n_starts, seed, n_jobs, clock))
+        search = _Search(posterior, whole, held_out, parts, bound, patience, limit, numbers)
         return _core_at(search, level, clock)
 
     return run_interruptible(found, clock.interrupt)
@@ -404,12 +405,11 @@ class CredibleCore(Result):
     @property
     def sentence(self) -> str:
         """Describe the core in one sentence."""
-        if self.size == 1 and self.draws.n_items > 1:
+        size, n = self.partial.size, self.draws.n_items
+        if size == 1 < n:
             return self.note or "No two items are grouped identically often enough."
-        n = self.draws.n_items
-        whole = f"{self.size:,} of {counted(n, 'item')} ({counted(self.n_clusters, 'cluster')})"
-        verb = "is" if self.size == 1 else "are"
-        text = f"{whole} {verb} grouped identically {holding(self, 2)}"
+        whole = f"{size:,} of {counted(n, 'item')} ({counted(self.n_clusters, 'cluster')})"
+        text = f"{whole} {'is' if size == 1 else 'are'} grouped identically {holding(self, 2)}"
         if self.is_held_out:
             text += (
                 f" ± {self.probability_mcse:.2g}, measured on draws held out (at least "
@@ -563,22 +563,16 @@ def holding(core: CredibleCore, decimals: int = 3) -> str:
 class _Sample:
     """Some of the draws, and how much their events weigh."""
 
-    def __init__(self, draws: Draws) -> None:
-        self.draws, self.weights, self.n_effective = draws, draws.weights, draws.n_effective
-        self._by_chain = chain_rows(draws)
-
-    @property
-    def rows(self) -> Labels:
-        return self.draws.rows(0, self.draws.n_draws)
+    def __init__(self, draws: Draws, where: Ints) -> None:
+        own = draws if where.size == draws.n_draws else draws[where]
+        self.where, self.weights = where, own.weights
+        self.n_effective, self.probabilities = own.n_effective, own.probabilities
+        self._by_chain = chain_rows(own)
 
     def share(self, event: Bools) -> float:
         """Weight of the draws in which an event occurs."""
         found = event.mean() if self.weights is None else self.weights[event].sum()
         return min(1.0, float(found))
-
-    def agreed(self, path: Path) -> Ints:
-        """For each draw, the number of items of the path, from its start, that it groups alike."""
-        return agreeing_prefix(self.rows, path.order, path.place)
 
     def effective_share(self, values: NDArray[Any]) -> float:
         """Effective number of draws over their number.
@@ -597,19 +591,6 @@ class _Sample:
         correlated = lag_one > 2.0 / np.sqrt(chains.size)
         return float(min(1.0, ess_bulk(chains) / chains.size)) if correlated else 1.0
 
-    def cluster_probabilities(self, labels: Labels) -> Floats:
-        """For each cluster, the weight of the draws that have its items together and apart from
-        the other items of the core."""
-        items = np.flatnonzero(labels >= 0)
-        rows, grouping = self.rows[:, items], labels[items]
-        found = []
-        for c in np.unique(grouping):
-            members = np.flatnonzero(grouping == c)
-            same = rows == rows[:, members[:1]]
-            alike = same[:, members].all(axis=1) & (same.sum(axis=1) == members.size)
-            found.append(self.share(alike))
-        return np.array(found)
-
 
 @dataclass(frozen=True, eq=False)
 class _Part:
@@ -625,6 +606,7 @@ class _Part:
 @dataclass(frozen=True, eq=False)
 class _Search:
     posterior: Posterior
+    whole: _Sample
     held_out: bool
     parts: tuple[_Part, ...]
     bound: str | None
@@ -635,6 +617,7 @@ class _Search:
 
 def _grow_parts(
     posterior: Posterior,
+    whole: _Sample,
     held_out: bool,
     n_starts: int | None,
     seed: np.random.SeedSequence,
@@ -650,10 +633,11 @@ def _grow_parts(
         with clock.until(0.8 * (number + 1) / len(halves)) as stop:
             table = prepare(posterior, ~is_rest if held_out else None)
             growth = grow_from_seeds(table, n_starts, own_seed.spawn(1)[0], n_jobs, stop)
-        own = _Sample(draws[~is_rest] if held_out else draws)
-        yield _Part(
-            growth, own, _Sample(draws[is_rest]) if is_rest.any() else own, is_rest, own_seed
-        )
+        own = rest = whole
+        if held_out:
+            own = _Sample(draws, np.flatnonzero(~is_rest))
+            rest = _Sample(draws, np.flatnonzero(is_rest)) if is_rest.any() else own
+        yield _Part(growth, own, rest, is_rest, own_seed)
 
 
 def _halves(draws: Draws) -> list[Bools]:
@@ -705,16 +689,19 @@ class _TruncatedPath:
 
 
 def _core_at(search: _Search, prob: float, clock: Clock) -> CredibleCore:
-    draws = search.posterior.draws
+    draws, distinct, index = (
+        search.posterior.draws, search.posterior.distinct, search.posterior.index,
+    )  # fmt: skip
+    rows, whole = distinct.rows(0, distinct.n_draws), search.whole
     with clock.until(0.9) as stop:
-        cuts = [_truncate_path(part, prob, search, stop) for part in search.parts]
+        cuts = [_truncate_path(part, prob, search, rows, index, stop) for part in search.parts]
     cut = max(cuts, key=lambda each: (each.size, float(each.curve[each.size - 1])))
-    table, everything = cut.part.growth.table, _Sample(draws)
-    partial = renumber_partial(cut.path.partial(cut.size, draws.n_items))
-    upper = draws.n_items
-    agrees = agreeing(everything.rows, partial)
+    table = cut.part.growth.table
+    partial = renumber_partial(cut.path.partial(cut.size, rows.shape[1]))
+    upper = rows.shape[1]
+    agrees = agreeing(rows, partial)[index]
     if search.bound is not None:
-        found = cut.size if everything.share(agrees) >= prob - MASS else 1
+        found = cut.size if whole.share(agrees) >= prob - MASS else 1
         work = _BOUND_WORK[search.bound]
         with clock.until() as stop:
             upper, larger = bound_size(search.posterior, prob, found, work, stop, clock.left)
@@ -723,7 +710,7 @@ def _core_at(search: _Search, prob: float, clock: Clock) -> CredibleCore:
             path = nested_path(table, partial, np.zeros(1, np.bool_))
             size = int((partial >= 0).sum())
             cut = _TruncatedPath(cut.part, path, path.mass / table.total, size, size, cut.rounds)
-            agrees = agreeing(everything.rows, partial)
+            agrees = agreeing(rows, partial)[index]
     grouping = PartialPartition(partial)
     labels, size = grouping.labels, cut.size
     if search.held_out:
@@ -731,17 +718,19 @@ def _core_at(search: _Search, prob: float, clock: Clock) -> CredibleCore:
         measured, error = _cross_fit_curve(cut, cuts)
         probability = max(float(measured[size - 1]), cut.low)
     else:
-        in_sample, measured, error = everything.share(agrees), cut.curve, float("nan")
+        in_sample, measured, error = whole.share(agrees), cut.curve, float("nan")
         probability = float("nan") if draws.kind == "posterior" else in_sample
     best = np.maximum(cut.part.growth.best, cut.path.mass) / table.total
     best[:size] = np.maximum(best[:size], in_sample)
     # A subset agrees whenever the set does.
     curve = np.clip(np.maximum.accumulate(best[::-1])[::-1], 0.0, 1.0)
     numbered = _renumber(labels, search.numbers)
-    rest = cut.part.rest
+    rest, numbers = cut.part.rest, np.unique(numbered[numbered >= 0])
+    alike = _hold_clusters(rows, numbered, numbers)
+    rows = rows[index[rest.where]]
     # An item's best place where the core was found: apart from all of it, or in a cluster.
     place = weights_of_places(table.rows, table.weights, labels).argmax(axis=0)
-    with_item = weights_of_places(rest.rows, rest.draws.probabilities, labels)
+    with_item = weights_of_places(rows, rest.probabilities, labels)
     return CredibleCore(
         prob=prob,
         partial=grouping,
@@ -750,7 +739,7 @@ def _core_at(search: _Search, prob: float, clock: Clock) -> CredibleCore:
         probability_mcse=error,
         probability_low=cut.low,
         in_sample_probability=in_sample,
-        cluster_probability=rest.cluster_probabilities(numbered),
+        cluster_probability=np.array([rest.share(each[index[rest.where]]) for each in alike]),
         upper_bound=max(upper, size),
         curve=np.minimum(measured, 1.0),
         in_sample_curve=curve,
@@ -769,8 +758,24 @@ def _core_at(search: _Search, prob: float, clock: Clock) -> CredibleCore:
     )
 
 
-def _truncate_path(part: _Part, prob: float, search: _Search, stop: Bools) -> _TruncatedPath:
-    """The core found on one part, cut to the longest beginning that the other part confirms."""
+def _hold_clusters(rows: Labels, labels: Labels, numbers: Labels) -> list[Bools]:
+    """For each cluster, the rows that have its items together and apart from the core's others."""
+    items = np.flatnonzero(labels >= 0)
+    rows, grouping, found = rows[:, items], labels[items], []
+    for number in numbers:
+        members = np.flatnonzero(grouping == number)
+        same = rows == rows[:, members[:1]]
+        found.append(same[:, members].all(axis=1) & (same.sum(axis=1) == members.size))
+    return found
+
+
+def _truncate_path(
+    part: _Part, prob: float, search: _Search, rows: Labels, index: Ints, stop: Bools
+) -> _TruncatedPath:
+    """The core found on one part, cut to the longest beginning that the other part confirms.
+
+    ``rows`` are the distinct draws, and ``index`` says which of them each draw is.
+    """
     table, own, rest = part.growth.table, part.own, part.rest
     error = (1.0 - CONFIDENCE) / 2.0  # both ways are tried
     threshold = _share_needed(prob, rest.n_effective, error) if search.held_out else prob
@@ -787,11 +792,13 @@ def _truncate_path(part: _Part, prob: float, search: _Search, stop: Bools) -> _T
     cut = _TruncatedPath(part, path, path.mass / table.total, found, found, rounds)
     if not search.held_out:
         return cut
-    agreed = rest.agreed(path)
-    # An event that nearly always occurs shows nothing of how a chain moves, and one part alone
-    # estimates an effective number poorly.
-    samples = ((rest, agreed), (own, own.agreed(path))) if rest.weights is None else ()
-    independent = min((each.effective_share(seen) for each, seen in samples), default=1.0)
+    # For each draw, the number of items of the path, from its start, that it groups alike.
+    alike = agreeing_prefix(rows, path.order, path.place)[index]
+    agreed, independent = alike[rest.where], 1.0
+    if rest.weights is None:
+        # An event that nearly always occurs shows nothing of how a chain moves, and one part
+        # alone estimates an effective number poorly.
+        independent = min([each.effective_share(alike[each.where]) for each in (rest, own)])
     reached = np.bincount(agreed, rest.weights, minlength=partial.size + 1)[::-1].cumsum()[-2::-1]
     curve = reached / reached[0]  # every draw agrees about one item
     cut = replace(cut, curve=curve, agreed=agreed, independent=independent)

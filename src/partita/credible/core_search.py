@@ -104,23 +104,29 @@ def prepare(posterior: Posterior, some: Bools | None = None) -> WeightedDraws:
 
 def grow_from(
     table: WeightedDraws,
-    seed: int,
+    seeds: list[int],
     stop: Bools,
     waiting: Bools | None = None,
     target: Labels | None = None,
-) -> Path:
-    """The path from one item to all items, the item included."""
+) -> list[Path]:
+    """The path from each seed to all items, the seed included."""
     n = table.rows.shape[1]
-    partial = np.full(n, -1, np.int32)
-    partial[seed] = 0
-    order, mass = grow(
-        *(table.rows, table.weights, partial, 0.0, table.tolerance),
-        waiting=np.zeros(n, np.bool_) if waiting is None else waiting,
-        target=np.empty(0, np.int32) if target is None else target,
-        stop=stop,
-    )
-    order = np.concatenate([[seed], order])
-    return Path(order, partial[order], mass)
+    waiting = np.zeros(n, np.bool_) if waiting is None else waiting
+    target = np.empty(0, np.int32) if target is None else target
+    partial = np.full((len(seeds), n), -1, np.int32)
+    partial[np.arange(len(seeds)), seeds] = 0
+    thresholds = 0.0, table.tolerance
+    grown = [
+        grow(table.rows, table.weights, row, *thresholds, waiting=waiting, target=target, stop=stop)
+        for row in partial
+    ]
+    orders = [
+        np.concatenate([[seed], order]) for seed, (order, _) in zip(seeds, grown, strict=True)
+    ]
+    return [
+        Path(order, row[order], mass)
+        for order, row, (_, mass) in zip(orders, partial, grown, strict=True)
+    ]
 
 
 def work_of_growth(shape: tuple[int, ...], n_clusters: int) -> float:
@@ -153,7 +159,7 @@ def grow_from_seeds(
     with Status("growing cores from first items") as status:
         while done < tried.size and (done == 0 or not stop[0]):
             batch = tried[done : done + _BATCH].tolist()
-            for path in run(lambda one: grow_from(table, one, stop), batch, n_jobs):
+            for (path,) in run(lambda one: grow_from(table, [one], stop), batch, n_jobs):
                 better = path.mass > best[: path.mass.size]
                 if better.any():
                     best[: path.mass.size][better] = path.mass[better]
@@ -240,12 +246,9 @@ def nested_path(table: WeightedDraws, partial: Labels, stop: Bools) -> Path:
     spread over the set.
     """
     inside = np.flatnonzero(partial >= 0)
-    best: Path | None = None
-    for seed in inside[:: max(1, inside.size // 8)].tolist():
-        path = grow_from(table, seed, stop, partial < 0, partial)
-        if best is None or (path.mass.size, path.mass.sum()) > (best.mass.size, best.mass.sum()):
-            best = path
-    assert best is not None, "a core has at least one item"
+    seeds = inside[:: max(1, inside.size // 8)].tolist()
+    paths = grow_from(table, seeds, stop, partial < 0, partial)
+    best = max(paths, key=lambda path: (path.mass.size, path.mass.sum()))
     left = np.setdiff1d(np.concatenate([inside, np.flatnonzero(partial < 0)]), best.order)
     if not left.size:
         return best

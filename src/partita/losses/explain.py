@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from partita._result import Page, Result
 from partita._validate import integer, strings
 from partita._wording import counted, in_list, share
-from partita.kernels.arrays import Floats, Ints
+from partita.kernels.arrays import Ints
 from partita.labels import (
     Labels,
     LabelsLike,
@@ -91,17 +91,21 @@ class Explanation(Result):
 
     def in_words(self, most: int = 3) -> str:
         """The largest changes in one sentence."""
-        most = integer(most, "most")
+        return self._in_words(integer(most, "most"))
+
+    def _in_words(self, most: int = 3) -> str:
         if not self.changes:
             return "they are the same partition"
         unit = f" {self.loss.unit}" if self.loss.unit else ""
         if len(self.changes) == 1:
             return f"{self._said(self.changes[0])} (all of {self.distance:.3g}{unit})"
-        told = [f"{self._said(c)} ({share(c.share)})" for c in self.changes[:most]]
-        left = self.changes[most:]
+        shown, left = self.changes[:most], self.changes[most:]
+        told = [self._said(change) for change in shown]
+        shares = [change.share for change in shown]
         if left:
-            rest = counted(len(left), "smaller change")
-            told.append(f"{rest} ({share(sum(c.share for c in left))})")
+            told.append(counted(len(left), "smaller change"))
+            shares.append(sum(change.share for change in left))
+        told = [f"{text} ({part})" for text, part in zip(told, map(share, shares), strict=True)]
         return f"{'; '.join(told)}; {self.distance:.3g}{unit} in all"
 
     def _said(self, change: Change) -> str:
@@ -141,7 +145,7 @@ class Explanation(Result):
         return f"<Explanation: {changes}, {items}, distance {self.distance:.4g}>"
 
     def __str__(self) -> str:
-        return self.in_words(most=12)
+        return self._in_words(most=12)
 
     def _page(self) -> Page:
         notes = [f"{self._said(c)} ({share(c.share)})" for c in self.changes[:12]]
@@ -198,71 +202,72 @@ def explain(
     first = by_size(as_labels(a, argument="a"))
     second = by_size(as_labels(b, n_items=first.size, argument="b"))
     names = None if item_names is None else strings(item_names, "item_names")
-    return explain_canonical(first, second, measure, names)
+    return explain_all(first, second[None, :], measure, names)[0]
 
 
-def explain_canonical(
-    first: Labels, second: Labels, measure: Loss, names: tuple[str, ...] | None
-) -> Explanation:
-    """Explain canonical labels numbered by size, without validation."""
+def explain_all(
+    first: Labels, others: Labels, measure: Loss, names: tuple[str, ...] | None
+) -> list[Explanation]:
+    """Explain each row of others against first: labels numbered by size, without validation."""
+    counts = others.max(axis=1).astype(np.int64) + 1
     against = measure.against(first.size)
-    distance = float(against(first, second[None, :], np.array([int(second.max()) + 1]))[0])
-    mate = _match_clusters(first, second)
-    blocks = list(_blocks(first, second, mate))
-    left = _shares_of_distance(first, second, mate, blocks, against, distance)
-    found = [
-        (*_change(first, second, mate, block), float(share))
-        for block, share in zip(blocks, left, strict=True)
+    distances = against(first, others, counts)
+    mates = _match_clusters(first, others, counts)
+    blocks = [
+        (r, block)
+        for r, other in enumerate(others)
+        for block in _blocks(first, other, mates[r], int(counts[r]))
     ]
-    found.sort(key=lambda c: (-c[-1], int(c[1][0])))
-    changes = [Change(*change) for change in found]
-    return Explanation(tuple(changes), distance, measure, first, names)
+    row_of = np.array([r for r, _ in blocks], np.int64)
+    saved = np.zeros(len(blocks))
+    step = max(1, _BLOCK_LABELS // first.size)
+    for start in range(0, len(blocks), step):
+        some = slice(start, start + step)
+        back = others[row_of[some]]
+        for row, (r, block) in zip(back, blocks[some], strict=True):
+            home = int(mates[r][first[block[0]]])
+            row[block] = home if home >= 0 else counts[r]
+        left = against(first, back, back.max(axis=1).astype(np.int64) + 1)
+        saved[some] = np.maximum(distances[row_of[some]] - left, 0.0)
+    found = []
+    for r, other in enumerate(others):
+        own = np.flatnonzero(row_of == r)
+        worth = saved[own]
+        if own.size and worth.sum() <= 0.0:
+            worth = np.array([float(blocks[j][1].size) for j in own])
+        shares = (worth / worth.sum()).tolist() if own.size else []
+        told = [
+            (*_change(first, other, mates[r], blocks[j][1]), share)
+            for j, share in zip(own, shares, strict=True)
+        ]
+        told.sort(key=lambda c: (-c[-1], int(c[1][0])))
+        found.append((told, float(distances[r])))
+    return [
+        Explanation(tuple([Change(*change) for change in told]), distance, measure, first, names)
+        for told, distance in found
+    ]
 
 
-def _match_clusters(a: Labels, b: Labels) -> Ints:
-    """The cluster of b that keeps most of each cluster of a, one to one; −1 for none."""
+def _match_clusters(a: Labels, rows: Labels, counts: Ints) -> Ints:
+    """For each row, its cluster that keeps most of each cluster of a, one to one; −1 for none."""
     from partita.kernels.uncertainty import match_rows
 
     k = int(a.max()) + 1
-    (match,), _ = match_rows(a, k, b[None, :], np.array([int(b.max()) + 1]))
-    mate = np.full(k, -1, np.int64)
-    kept = np.flatnonzero(match >= 0)
-    mate[match[kept]] = kept
-    return mate
+    matches, _ = match_rows(a, k, rows, counts)
+    mates = np.full((len(rows), k), -1, np.int64)
+    for mate, match, count in zip(mates, matches, counts.tolist(), strict=True):
+        kept = np.flatnonzero(match[:count] >= 0)
+        mate[match[kept]] = kept
+    return mates
 
 
-def _blocks(a: Labels, b: Labels, mate: Ints) -> Iterator[Ints]:
-    """Items that do not stay, by the pair of clusters they go between."""
+def _blocks(a: Labels, b: Labels, mate: Ints, k: int) -> list[Ints]:
+    """Items that do not stay, by the pair of clusters they go between; b has k clusters."""
     gone = np.flatnonzero(mate[a] != b)
-    pair = a[gone].astype(np.int64) * (int(b.max()) + 1) + b[gone]
+    pair = a[gone].astype(np.int64) * k + b[gone]
     order = np.argsort(pair, kind="stable")
     edges = np.flatnonzero(np.diff(pair[order])) + 1
-    return (block for block in np.split(gone[order], edges) if block.size)
-
-
-def _shares_of_distance(
-    a: Labels,
-    b: Labels,
-    mate: Ints,
-    blocks: list[Ints],
-    against: Callable[[Labels, Labels, Ints], Floats],
-    distance: float,
-) -> Floats:
-    """Share of the distance that each change is worth: what undoing it alone saves."""
-    saved = np.zeros(len(blocks))
-    step = max(1, _BLOCK_LABELS // a.size)
-    for start in range(0, len(blocks), step):
-        some = blocks[start : start + step]
-        back = np.repeat(b[None, :], len(some), axis=0)
-        for row, block in zip(back, some, strict=True):
-            home = int(mate[a[block[0]]])
-            row[block] = home if home >= 0 else int(b.max()) + 1
-        counts = back.max(axis=1).astype(np.int64) + 1
-        saved[start : start + len(some)] = distance - against(a, back, counts)
-    saved = np.maximum(saved, 0.0)
-    if len(blocks) and saved.sum() <= 0.0:
-        saved = np.array([float(block.size) for block in blocks])
-    return saved / saved.sum() if len(blocks) else saved
+    return [block for block in np.split(gone[order], edges) if block.size]
 
 
 def _change(a: Labels, b: Labels, mate: Ints, items: Ints) -> tuple[Kind, Ints, int, int | None]:

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from partita import plots
 from partita._imports import require
-from partita._wording import brief, counted, in_list, in_unit, of_sizes, percent, words
+from partita._wording import brief, counted, in_list, in_unit, of_sizes, percent, sized, words
+from partita.credible.ball import ball_at
 from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import Labels
+from partita.losses.explain import explain_all
 from partita.plots._on_data import prepare_curve, prepare_view
 from partita.plots._representatives import moved_items
 from partita.plots._similarity import SimilarityMap, prepare_similarity
@@ -25,7 +27,7 @@ from partita.summary import text
 from partita.summary.summarize import Observations
 
 if TYPE_CHECKING:
-    from partita.credible.ball import CredibleBall
+    from partita.credible.ball import Bound, CredibleBall
     from partita.losses.base import Loss
     from partita.representative.representatives import Representatives
     from partita.search.clusters_curve import ClustersCurve
@@ -419,7 +421,9 @@ def shown_partitions(summary: Summary) -> ShownPartitions:
             told = f"{clusters(curve.labels[j])}; {above} above the estimate."
             offer(f"k{k}", f"Best with {counted(k, 'cluster')}", curve.labels[j], told)
     probs = sorted({*PROBS, summary.prob})
-    levels = [_level(summary, summary.ball.at(prob), distinct) for prob in probs]
+    main_ball = summary.ball
+    balls = [main_ball if p == main_ball.prob else ball_at(main_ball, p) for p in probs]
+    levels = _levels(summary, balls, distinct)
     labels, start = tuple(distinct.labels), probs.index(summary.prob)
     sizes = tuple(np.bincount(row) for row in labels)
     return ShownPartitions(labels, tuple(colour_indices(labels)), sizes, choices, levels, start)
@@ -439,8 +443,6 @@ class _Distinct:
 
     def __init__(self) -> None:
         self.labels: list[Labels] = []
-        self.words: dict[int, tuple[str, str, str]] = {}
-        """Text on a bound: distance, clusters and differences from the estimate."""
         self._known: dict[bytes, int] = {}
 
     def number(self, labels: Labels) -> int:
@@ -451,33 +453,59 @@ class _Distinct:
         return self._known[key]
 
 
-def _level(summary: Summary, ball: CredibleBall, distinct: _Distinct) -> dict[str, Any]:
-    """A ball in words; where several partitions tie at a bound, the first is shown."""
-    level, bounds = percent(ball.prob), {}
-    for kind, bound in ball.bounds.items():
-        number, n_ties = distinct.number(bound.labels[0]), len(bound.mass)
-        if number not in distinct.words:  # most bounds stay from one probability to the next
-            far = amount(bound.distance, ball.loss)
-            distinct.words[number] = far, clusters(bound.labels[0]), difference(ball, kind)
-        far, sizes, changes = distinct.words[number]
-        ties = f" One of {n_ties:,} that tie." if n_ties > 1 else ""
-        bounds[kind] = {
-            "partition": number,
-            "n_clusters": int(bound.n_clusters[0]),
-            "distance": far,
-            "mass": f"{bound.mass[0]:.2g}",
-            "n_ties": n_ties,
-            "text": f"{sizes}; {far} from the estimate. Among the partitions in the {level} "
-            f"ball: {BOUNDS[kind][1]}.{ties}{changes}",
-        }
-    return {
-        "prob": ball.prob,
-        "percent": level,
-        "radius": ball.radius,
-        "ball": radius(ball),
-        "sentence": replace(summary, ball=ball).sentence,
-        "bounds": bounds,
+def _levels(
+    summary: Summary, balls: list[CredibleBall], distinct: _Distinct
+) -> list[dict[str, Any]]:
+    """Balls in words; where several partitions tie at a bound, the first is shown."""
+    bounds = [ball.bounds for ball in balls]
+    numbers = [{kind: distinct.number(b.labels[0]) for kind, b in of.items()} for of in bounds]
+    # Most bounds stay from one probability to the next.
+    shown = {
+        number[kind]: b
+        for number, of in zip(numbers, bounds, strict=True)
+        for kind, b in of.items()
     }
+    told = dict(zip(shown, _bound_texts(summary.ball, list(shown.values())), strict=True))
+    title, levels = summary.ball.loss.title, []
+    sentences = text.sentences(summary, balls)
+    for ball, number, of, sentence in zip(balls, numbers, bounds, sentences, strict=True):
+        level, inside = percent(ball.prob), {}
+        for kind, bound in of.items():
+            far, sizes, changes = told[number[kind]]
+            n_ties = len(bound.mass)
+            ties = f" One of {n_ties:,} that tie." if n_ties > 1 else ""
+            inside[kind] = {
+                "partition": number[kind],
+                "n_clusters": int(bound.n_clusters[0]),
+                "distance": far,
+                "mass": f"{bound.mass[0]:.2g}",
+                "n_ties": n_ties,
+                "text": f"{sizes}; {far} from the estimate. Among the partitions in the {level} "
+                f"ball: {BOUNDS[kind][1]}.{ties}{changes}",
+            }
+        levels.append(
+            {
+                "prob": ball.prob,
+                "percent": level,
+                "radius": ball.radius,
+                "ball": radius(ball, title),
+                "sentence": sentence,
+                "bounds": inside,
+            }
+        )
+    return levels
+
+
+def _bound_texts(ball: CredibleBall, bounds: list[Bound]) -> list[tuple[str, str, str]]:
+    """Distance, clusters, and differences from the estimate if items are few, of each bound."""
+    labels = np.array([bound.labels[0] for bound in bounds])
+    far = [in_unit(brief(bound.distance, 3), ball.loss.unit) for bound in bounds]
+    sizes = [sized(np.bincount(row).tolist(), most=_SIZES) for row in labels]
+    changes = [""] * len(bounds)
+    if ball.center.size <= EXPLAINED_ITEMS:
+        found = explain_all(ball.center, labels, ball.loss, ball.draws.item_names)
+        changes = [f" From the estimate: {f.in_words()}." if f.changes else "" for f in found]
+    return list(zip(far, sizes, changes, strict=True))
 
 
 def corner_rows(path: PricePath | None) -> dict[str, tuple[str, ...]]:
@@ -518,18 +546,17 @@ def amount(value: float, loss: Loss) -> str:
 
 def clusters(labels: Labels) -> str:
     """Number and sizes of the clusters of a partition."""
-    k = int(labels.max()) + 1
-    return f"{counted(k, 'cluster')} of {of_sizes(np.bincount(labels).tolist(), _SIZES)}"
+    return sized(np.bincount(labels).tolist(), most=_SIZES)
 
 
-def radius(ball: CredibleBall) -> str:
+def radius(ball: CredibleBall, title: str) -> str:
     """Radius of a ball with its error, and what is inside."""
     error = ball.radius_mcse
     plus_minus = f" ± {error:.2g}" if np.isfinite(error) else ""
     inside = counted(int(ball.inside.sum()), words(ball.draws.kind).draw)
-    value, _, unit = amount(ball.radius, ball.loss).partition(" ")
+    value, unit = brief(ball.radius, 3), ball.loss.unit
     return (
-        f"radius {value}{plus_minus}{' ' if unit else ''}{unit} ({ball.loss.title}); "
+        f"radius {in_unit(value + plus_minus, unit)} ({title}); "
         f"{inside} inside, coverage {percent(ball.coverage)}"
     )
 
@@ -553,14 +580,6 @@ BOUNDS = {
     "horizontal": ("Horizontal bound", "most distant from the estimate"),
 }
 """Titles of the bounds, and which partition in the ball each one is."""
-
-
-def difference(ball: CredibleBall, kind: str) -> str:
-    """Describe the differences between a bound and the estimate, if items are few."""
-    if ball.center.size > EXPLAINED_ITEMS:
-        return ""
-    told = ball.explain(kind)
-    return f" From the estimate: {told.in_words()}." if told.changes else ""
 
 
 def representative_text(found: Representatives, number: int) -> str:

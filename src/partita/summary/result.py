@@ -121,7 +121,7 @@ class AnySummary(Result):
     @property
     def sentence(self) -> str:
         """The sentence to write about the credible ball."""
-        return text.sentence(self)
+        return text.sentences(self, [self.ball])[0]
 
     def _statements(self, first: int = 0) -> list[tuple[str, str]]:
         """The statements in brief, each with its heading."""

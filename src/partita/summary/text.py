@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from partita._wording import (
     rhat_in_words,
     share,
     short,
+    sized,
     span,
     words,
 )
@@ -73,23 +74,26 @@ class Line(NamedTuple):
 # ---------------------------------------------------------------- what is said
 
 
-def sentence(summary: AnySummary) -> str:
-    """The statement that the credible ball supports."""
-    ball, said = summary.ball, words(summary.draws.kind)
-    # Of runs, the share that lies inside, which may be more than was asked for.
-    level = ball.prob if summary.draws.kind == "posterior" else ball.coverage
-    lies, equals = (
-        phrase.format(percent(level)).replace("clustering", summary._called)
-        for phrase in (said.lies, said.equals)
-    )
-    estimate = f"the estimate of {_sized(summary, '{} ({})')}"
-    if ball.radius == 0.0:
-        return f"{equals} {estimate}."
-    return (
-        f"{lies} within {in_unit(brief(ball.radius, summary._decimals), ball.loss.unit)} of "
-        f"{estimate}, measured by {ball.loss.title}; "
-        f"the {said.draws} inside this ball have {_inside(summary)}."
-    )
+def sentences(summary: AnySummary, balls: Sequence[Any]) -> list[str]:
+    """The statement that each of these credible balls around the estimate supports."""
+    said, sampled = words(summary.draws.kind), summary.draws.kind == "posterior"
+    sizes, part = summary.estimate._sizes.tolist(), summary.draws.part_name
+    found = f"{counted(len(sizes), part)} ({of_sizes(sizes)})" if sizes else f"no {part}"
+    metric, inside, told = balls[0].loss.title, _inside(balls, part), []
+    for ball, parts in zip(balls, inside, strict=True):
+        # Of runs, the share that lies inside, which may be more than was asked for.
+        level = percent(ball.prob if sampled else ball.coverage)
+        if ball.radius == 0.0:
+            equals = said.equals.format(level).replace("clustering", summary._called)
+            told.append(f"{equals} the estimate of {found}.")
+            continue
+        lies = said.lies.format(level).replace("clustering", summary._called)
+        radius = in_unit(brief(ball.radius, summary._decimals), ball.loss.unit)
+        told.append(
+            f"{lies} within {radius} of the estimate of {found}, measured by {metric}; "
+            f"the {said.draws} inside this ball have {parts}."
+        )
+    return told
 
 
 def how_many(summary: Summary) -> str:
@@ -117,13 +121,15 @@ def statements(summary: AnySummary) -> list[tuple[str, str]]:
     if ball.loss != summary.loss:
         metric = f" of {ball.loss.title} ({summary.loss.title} is not a metric)"
     best = f" (the best{constraints_of(found)})" if found.constraints else ""
+    sizes, part = found._sizes.tolist(), summary.draws.part_name
+    (inside,) = _inside([ball], part)
     return [
-        ("Estimate", f"{_sized(summary, '{} of {}')}{best}"),
+        ("Estimate", f"{sized(sizes, part) if sizes else f'no {part}'}{best}"),
         (f"{said.expected.capitalize()} {found.loss.title}", f"{loss}, {_quality_in_words(found)}"),
-        (f"How many {summary.draws.part_name}s", _number_in_draws(summary)),
+        (f"How many {part}s", _number_in_draws(summary)),
         (
             f"{percent(ball.prob)} {said.ball}",
-            f"radius {radius}{metric}; {said.draws} inside have {_inside(summary)}",
+            f"radius {radius}{metric}; {said.draws} inside have {inside}",
         ),
     ]
 
@@ -142,21 +148,12 @@ def statements_on_partitions(summary: Summary, first: int = 0) -> list[tuple[str
     return told
 
 
-def _inside(summary: AnySummary) -> str:
-    """How many clusters or features the draws inside the ball have."""
-    ball, part = summary.ball, summary.draws.part_name
-    few, many = (getattr(bound, f"n_{part}s") for bound in (ball.upper, ball.lower))
-    return span(int(few.min()), int(many.max()), part)
-
-
-def _number(summary: AnySummary) -> str:
-    return counted(summary.estimate._sizes.size, summary.draws.part_name)
-
-
-def _sized(summary: AnySummary, form: str) -> str:
-    sizes = summary.estimate._sizes.tolist()
-    none = f"no {summary.draws.part_name}"
-    return form.format(_number(summary), of_sizes(sizes)) if sizes else none
+def _inside(balls: Sequence[Any], part: str) -> list[str]:
+    """How many clusters or features the draws inside each ball have."""
+    number = f"n_{part}s"
+    few = [int(getattr(ball.upper, number).min()) for ball in balls]
+    many = [int(getattr(ball.lower, number).max()) for ball in balls]
+    return [span(*ends, part) for ends in zip(few, many, strict=True)]
 
 
 def _quality_in_words(found: Estimate) -> str:
@@ -255,7 +252,7 @@ def in_draws(summary: AnySummary) -> str:
     counts, said, k = summary.counts, words(summary.draws.kind), summary.estimate._sizes.size
     found = dict(zip(counts.values.tolist(), counts.probabilities.tolist(), strict=True))
     mine, top = found.get(k, 0.0), float(counts.probabilities.max())
-    text = f"The estimate has {_number(summary)}"
+    text = f"The estimate has {counted(k, summary.draws.part_name)}"
     if len(found) == 1 and mine > 0.0:
         return f"{text}, as do all {said.draws}."
     text += f", as do {share(mine)} {said.of_all}" if mine else f", which no {said.draw} has"
