@@ -130,6 +130,24 @@ def test_draws_of_equal_mass_are_proven_by_the_best_of_all_permutations(loss):
     assert value == pytest.approx(0.5 * best / n)
 
 
+@pytest.mark.parametrize("loss", METRICS, ids=repr)
+@pytest.mark.parametrize(("n_items", "k"), [(12, 3), (130, 4), (70, 20), (70, 40)])
+def test_many_draws_of_equal_mass_are_proven_by_the_best_matchings_of_two_halves(loss, n_items, k):
+    # Few clusters are compared as sets of bits, more by tables, many by walks.
+    draws = pt.Draws(np.random.default_rng(k).integers(0, k, (19, n_items)))
+    far = pt.pairwise_distances(draws, loss=loss)
+    order = np.arange(19)
+    np.random.default_rng(0).shuffle(order)
+    best = 0.0
+    # Ten draws and six in halves; three of an odd number among themselves.
+    for one, other, count in ((0, 5, 5), (10, 13, 3), (16, 16, 3)):
+        rows = order[one : one + count]
+        sums = [far[rows, list(to)].sum() for to in permutations(order[other : other + count])]
+        best += max(sums) / (2 if one == other else 1)
+    value = matching_bound(draws, loss, block=5, whole=5, rng=np.random.default_rng(0))
+    assert value == pytest.approx(best / 19, rel=1e-9)
+
+
 def hard_similarity(n: int) -> np.ndarray:
     """One item with everyone, the others apart: every second pair wants to break a triangle."""
     draws = [[0, *(0 if j == i else j + 1 for j in range(n))] for i in range(n)]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from partita.kernels._jit import array_kernel, inner_kernel, kernel, part_of_kernel
-from partita.kernels.arrays import Floats, Int32s, Ints, writable
+from partita.kernels.arrays import Bools, Floats, Int32s, Ints, writable
 
 
 @inner_kernel
@@ -33,18 +33,25 @@ def match_tight(far: Floats, n: int, u: Floats, v: Floats, column_of: Ints, row_
 
 @kernel
 def _fill_assignments(
-    fars: Floats, sizes: Ints, near: Floats, floats: Floats, ints: Ints, reach: Floats
+    fars: Floats,
+    sizes: Ints,
+    halved: Bools,
+    near: Floats,
+    floats: Floats,
+    ints: Ints,
+    reach: Floats,
 ) -> None:
     u, v, cost = floats[0], floats[1], floats[2]
     row_of, path, visited, rows_seen = ints[0], ints[1], ints[2], ints[3]
     column_of = ints[4]
     first = 0
     for b in range(sizes.size):
-        n, far = sizes[b], fars[b]
+        far = fars[b]
+        n = sizes[b] // 2 if halved[b] else sizes[b]
         for i in range(n):
-            u[i] = v[i] = near[first + i]
+            u[i], v[i] = near[first + i], near[first + sizes[b] - n + i]
             column_of[i] = row_of[i] = -1
-        first += n
+        first += sizes[b]
         match_tight(far, n, u, v, column_of, row_of)
         for start in range(n):
             if column_of[start] >= 0:
@@ -95,18 +102,18 @@ def _fill_assignments(
             reach[b] += far[i, column_of[i]]
 
 
-def farthest_assignments(fars: Floats, sizes: Ints, near: Floats) -> Floats:
+def farthest_assignments(fars: Floats, sizes: Ints, halved: Bools, near: Floats) -> Floats:
     """The largest Σ far[i, σ(i)] over permutations σ in each block, by shortest augmenting paths.
 
-    For metrics: ``fars[b, :sizes[b], :sizes[b]]`` are the distances among the draws of a block, and
-    ``near`` those of all draws to a common point: near[i] + near[j] ≥ far[i, j], and the closer to
-    equality, the fewer steps are needed. SciPy's assignment takes three times as long for hundreds
-    of blocks of 16.
+    For metrics: ``fars[b]`` are the distances among the draws of a block, or where it is ``halved``
+    those between its halves, and ``near`` those of all draws to a common point: near[i] + near[j] ≥
+    far[i, j], and the closer to equality, the fewer steps are needed. SciPy's assignment takes
+    three times as long for hundreds of blocks of 16.
     """
     size = fars.shape[1]
     reach = np.empty(sizes.size)
     floats, ints = np.empty((3, size)), np.empty((5, size), np.int64)
-    _fill_assignments(fars, sizes, near, floats, ints, reach)
+    _fill_assignments(fars, sizes, halved, near, floats, ints, reach)
     return reach
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numba.core.registry import CPUDispatcher
 
 from partita.kernels._jit import dispatch_on_type, kernel, part_of_kernel
-from partita.kernels.arrays import Floats, Int32s, Ints, UInt64s, writable
+from partita.kernels.arrays import Bools, Floats, Int32s, Ints, UInt64s, writable
 
 _WORD, _SET_WORDS = 64, 1 << 21
 """Bits of a word; words, at most, of the sets of bits of draws that are compared."""
@@ -277,37 +277,23 @@ def _joint_of_rows(
 
 
 @part_of_kernel
-def _sum_by_bits(row: Int32s, k: int, terms: Floats, sets: UInt64s) -> float:
-    """Σ f of the sizes of a row's clusters, which become sets of bits."""
-    n = row.size
-    for t in range(k):
-        for w in range(sets.shape[1]):
-            sets[t, w] = 0
-    for w in range(sets.shape[1]):
+def _sum_by_bits(row: Int32s, first: int, end: int, terms: Floats, sets: UInt64s) -> float:
+    """Σ f of the sizes of a row's clusters, which become sets of bits: words by clusters."""
+    n, place = row.size, np.uint64(first)
+    for w in range(sets.shape[0]):
+        for c in range(first, end):
+            sets[w, c] = 0
         bit = np.uint64(1)
         for i in range(_WORD * w, min(_WORD * (w + 1), n)):
-            sets[np.uint64(row[i]), w] |= bit
+            sets[w, place + np.uint64(row[i])] |= bit
             bit <<= np.uint64(1)
     total = 0.0
-    for t in range(k):
+    for c in range(first, end):
         size = 0
-        for w in range(sets.shape[1]):
-            size += count_bits(sets[t, w])
+        for w in range(sets.shape[0]):
+            size += count_bits(sets[w, c])
         total += terms[size]
     return total
-
-
-@part_of_kernel
-def _joint_by_bits(one: UInt64s, other: UInt64s, terms: Floats) -> float:
-    """Σ f of the items that the clusters of two rows share."""
-    joint = 0.0
-    for t in range(one.shape[0]):
-        for e in range(other.shape[0]):
-            shared = 0
-            for w in range(one.shape[1]):
-                shared += count_bits(one[t, w] & other[e, w])
-            joint += terms[shared]
-    return joint
 
 
 @kernel
@@ -315,55 +301,102 @@ def _fill_blocks(
     rows: Int32s,
     clusters: Ints,
     edges: Ints,
+    halved: Bools,
     terms: Floats,
     form: Form,
     table: Int32s,
     sets: UInt64s,
+    shared: Int32s,
+    begin: Ints,
     sums: Floats,
     out: Floats,
 ) -> None:
     """By sets of bits where there is room for them, else by tables; ``out`` is zero."""
-    by_bits = sets.shape[0] > 0
+    by_bits = sets.size > 0
     for b in range(edges.size - 1):
         first, size = edges[b], edges[b + 1] - edges[b]
+        half = size // 2 if halved[b] else 0
+        begin[0] = 0
         for r in range(size):
-            row, k_r = rows[first + r], clusters[first + r]
+            row, k = rows[first + r], clusters[first + r]
+            begin[r + 1] = begin[r] + k
             if by_bits:
-                sums[r] = _sum_by_bits(row, k_r, terms, sets[r])
+                sums[r] = _sum_by_bits(row, begin[r], begin[r + 1], terms, sets)
             else:
-                sums[r] = sum_by_table(row, k_r, terms, table)
-        for r in range(size):
-            for s in range(r + 1, size):
+                sums[r] = sum_by_table(row, k, terms, table)
+        for r in range(half if half > 0 else size):
+            others = half if half > 0 else r + 1
+            if by_bits:
+                low, high = np.uint64(begin[others]), np.uint64(begin[size])
+                for t in range(clusters[first + r]):
+                    # Unsigned: indices not checked for counting from the end run in vectors.
+                    one = np.uint64(begin[r] + t)
+                    for c in range(low, high):
+                        shared[t, c] = np.int32(count_bits(sets[0, one] & sets[0, c]))
+                    for w in range(1, sets.shape[0]):
+                        for c in range(low, high):
+                            shared[t, c] += np.int32(count_bits(sets[w, one] & sets[w, c]))
+            for s in range(others, size):
                 k_r, k_s = clusters[first + r], clusters[first + s]
+                total = 0.0
                 if by_bits:
-                    joint = _joint_by_bits(sets[r, :k_r], sets[s, :k_s], terms)
+                    for t in range(k_r):
+                        for c in range(begin[s], begin[s + 1]):
+                            total += terms[np.uint64(shared[t, c])]
                 else:
-                    joint = _joint_of_rows(rows[first + r], rows[first + s], k_r, k_s, terms, table)
-                out[b, r, s] = out[b, s, r] = combine(form, joint, sums[r], sums[s])
+                    total = _joint_of_rows(rows[first + r], rows[first + s], k_r, k_s, terms, table)
+                far = combine(form, total, sums[r], sums[s])
+                out[b, r, s - half] = far
+                if half == 0:
+                    out[b, s, r] = far
 
 
 def distances_in_blocks(
-    rows: Int32s, clusters: Ints, edges: Ints, terms: Floats, form: Form
+    rows: Int32s,
+    clusters: Ints,
+    edges: Ints,
+    terms: Floats,
+    form: Form,
+    halved: Bools | None = None,
 ) -> Floats:
-    """All distances among the rows of each block, for a symmetric loss, in padded squares.
+    """Distances among the rows of each block, for a symmetric loss, in padded squares.
 
-    Block b holds the rows edges[b] … edges[b + 1] − 1, of canonical labels.
+    Block b holds the rows edges[b] … edges[b + 1] − 1, of canonical labels. All distances, or where
+    a block is ``halved`` those of its first half from its second.
     """
-    n, size = rows.shape[1], int(np.diff(edges).max(initial=0))
-    out = np.zeros((edges.size - 1, size, size))
+    n, sizes = rows.shape[1], np.diff(edges)
+    halved = np.zeros(sizes.size, np.bool_) if halved is None else halved
+    size, side = int(sizes.max(initial=0)), int(np.where(halved, sizes // 2, sizes).max(initial=0))
+    out = np.zeros((sizes.size, side, side))
     most = int(clusters.max(initial=1))
     if is_dense(most, most, 4 * n):
         words = -(-n // _WORD)
         # Where sets of bits take fewer steps than counting the items: in half the time.
         cells = float(np.square(clusters).mean()) if clusters.size else 0.0
         by_bits = size * most * words <= _SET_WORDS and cells * (words + 2) <= 4 * n
-        sets = np.empty((size if by_bits else 0, most, words), np.uint64)
-        table = np.empty(2 * most * most, np.int32)
-        _fill_blocks(rows, clusters, edges, terms, form, table, sets, np.empty(size), out)
+        room = size * most if by_bits else 0
+        _fill_blocks(
+            rows,
+            clusters,
+            edges,
+            halved,
+            terms,
+            form,
+            np.empty(2 * most * most, np.int32),
+            np.empty((words, room), np.uint64),
+            np.empty((most, room), np.int32),
+            np.empty(size + 1, np.int64),
+            np.empty(size),
+            out,
+        )
         return out
     for b, (first, stop) in enumerate(pairwise(edges.tolist())):
-        for r in range(first, stop - 1):
-            far = distances(rows[r], rows[r + 1 : stop], clusters[r + 1 : stop], terms, form)
-            at = r - first
-            out[b, at, at + 1 : stop - first] = out[b, at + 1 : stop - first, at] = far
+        half = (stop - first) // 2 if halved[b] else 0
+        for r in range(first, first + half if half else stop - 1):
+            others = first + half if half else r + 1
+            far = distances(rows[r], rows[others:stop], clusters[others:stop], terms, form)
+            at, begin = r - first, others - first - half
+            out[b, at, begin : begin + far.size] = far
+            if not half:
+                out[b, begin : begin + far.size, at] = far
     return out

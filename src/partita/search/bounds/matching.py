@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from partita._resources import stream
 from partita.draws import AnyDraws, Draws
-from partita.kernels.arrays import Floats, Ints
+from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import Labels
 from partita.losses.base import Loss
 from partita.scan import map_sets
@@ -65,7 +65,9 @@ def matching_bound(
     loss : Loss
         A metric.
     block : int
-        Draws of equal mass matched together. Cost O(n_draws · block · (N + K²) + n_draws · block²).
+        Draws of equal mass on each side of a matching. Between two sets of that many it proves more
+        than among one, and takes half the time: gap 2.95% for 3.31% on the galaxies (16, VI). Cost
+        O(n_draws · block · (N + K²) + n_draws · block²).
     whole : int
         Draws of unequal mass matched together: the heaviest ones, then blocks of that many.
     near : ndarray of float, optional
@@ -83,13 +85,13 @@ def matching_bound(
     if copies is not None:
         atoms = np.repeat(np.arange(mass.size), copies)
         rng.shuffle(atoms)
-        step = block * _blocks_of_piece(-(-atoms.size // block), block, draws.n_items)
+        step = 2 * block * _blocks_of_piece(-(-atoms.size // (2 * block)), block, draws.n_items)
         pieces = [atoms[begin : begin + step] for begin in range(0, atoms.size, step)]
-        edges = [np.append(np.arange(0, some.size, block), some.size) for some in pieces]
+        edges = [_edges(some.size, block) for some in pieces]
         if near is None:
             near = loss.distances(draws.rows_at([heaviest])[0], draws, n_jobs)
         to_point = [near[some] for some in pieces]
-        found = total(_matched, list(zip(pieces, edges, to_point, strict=True)))
+        found = total(_matched, list(zip(pieces, edges, to_point, strict=True)), block)
         return 0.5 * float((mass / copies).min()) * found
     order = np.argsort(-mass, kind="stable")
     proven = 0.0
@@ -112,15 +114,19 @@ their distances to a common point."""
 def _total(
     draws: AnyDraws,
     loss: Any,
-    function: Callable[[Any, Ints, Floats], float],
+    function: Callable[[Any, Ints, Bools, Floats], float],
     sets: list[Set],
+    most: float = np.inf,
     *,
     n_jobs: int | None,
     is_up: Callable[[], bool],
 ) -> float:
-    """The sum of ``function(distances within blocks, edges, masses)``; nothing once time is up."""
+    """The sum of ``function(distances in blocks, sizes, halved, masses)`` until time is up.
+
+    Blocks of more than ``most`` draws are halved.
+    """
     if isinstance(draws, Draws):
-        of_rows = partial(_of_rows, function=function, loss=loss)
+        of_rows = partial(_of_rows, function=function, loss=loss, most=most)
         more = [(m, (draws.n_clusters[m], edges, mass)) for m, edges, mass in sets]
         return sum(map_sets(of_rows, draws, more, n_jobs=n_jobs, is_up=is_up))
 
@@ -128,11 +134,16 @@ def _total(
         if is_up():
             return 0.0
         atoms, edges, mass = one
-        size = int(np.diff(edges).max())
-        fars = np.zeros((edges.size - 1, size, size))
-        for far, (a, b) in zip(fars, pairwise(edges.tolist()), strict=True):
-            far[: b - a, : b - a] = loss.among(draws.part(atoms[a:b]), 1)
-        return function(fars, edges, mass)
+        sizes = np.diff(edges)
+        halved = sizes > most
+        side = int(np.where(halved, sizes // 2, sizes).max())
+        fars = np.zeros((sizes.size, side, side))
+        for far, (a, b), in_halves in zip(fars, pairwise(edges.tolist()), halved, strict=True):
+            middle = (a + b) // 2 if in_halves else b
+            other = a if middle == b else middle
+            one, two = draws.part(atoms[a:middle]), draws.part(atoms[other:b])
+            far[: middle - a, : b - other] = loss.between(one, one if other == a else two, 1)
+        return function(fars, sizes, halved, mass)
 
     return sum(stream(of_set, sets, n_jobs))
 
@@ -160,9 +171,19 @@ def deal_by_mass(mass: Floats, order: Ints, whole: int) -> tuple[Ints, Floats, I
     return dealt, mass[dealt] / copies[dealt], edges
 
 
+def _edges(n_draws: int, block: int) -> Ints:
+    """Edges of blocks, of which each side of a matching has at most ``block`` draws.
+
+    What is left is matched within itself if one side holds it; an odd number leaves three over.
+    """
+    edges = np.append(np.arange(0, n_draws, 2 * block), n_draws)
+    left = n_draws - edges[-2]
+    return np.insert(edges, -1, n_draws - 3) if left > block and left % 2 else edges
+
+
 def _blocks_of_piece(n_blocks: int, block: int, n_items: int) -> int:
     """Blocks of equal draws that one piece of work has."""
-    labels = block * n_items
+    labels = 2 * block * n_items
     room = min(_GROUP_LABELS / labels, _GROUP_WORK / (block * labels))
     wanted = int(np.clip(n_blocks * block * labels / _LEAST_WORK, _FEW_GROUPS, _GROUPS))
     return min(-(-n_blocks // wanted), max(1, int(room)))
@@ -174,23 +195,26 @@ def _of_rows(
     edges: Ints,
     mass: Floats,
     *,
-    function: Callable[[Any, Ints, Floats], float],
+    function: Callable[[Any, Ints, Bools, Floats], float],
     loss: Loss,
+    most: float,
 ) -> float:
     from partita.kernels.contingency import distances_in_blocks
 
-    terms, form = loss.terms(rows.shape[1]), loss.form(rows.shape[1])
-    return function(distances_in_blocks(rows, clusters, edges, terms, form), edges, mass)
+    sizes, terms, form = np.diff(edges), loss.terms(rows.shape[1]), loss.form(rows.shape[1])
+    halved = sizes > most
+    fars = distances_in_blocks(rows, clusters, edges, terms, form, halved)
+    return function(fars, sizes, halved, mass)
 
 
-def _matched(fars: Floats, edges: Ints, near: Floats) -> float:
-    """The sum of the distances to the partners in the best matchings within blocks."""
+def _matched(fars: Floats, sizes: Ints, halved: Bools, near: Floats) -> float:
+    """The sum of the distances of all draws to their partners in the best matchings."""
     from partita.kernels.bounds import farthest_assignments
 
-    return float(farthest_assignments(fars, np.diff(edges), near).sum())
+    return float(np.where(halved, 2, 1) @ farthest_assignments(fars, sizes, halved, near))
 
 
-def _transported(fars: Floats, _: Ints, mass: Floats) -> float:
+def _transported(fars: Floats, _: Ints, __: Bools, mass: Floats) -> float:
     """What the best transport within one block costs."""
     from partita.kernels.bounds import farthest_transport
 
