@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import wait
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
-from operator import itemgetter
+from operator import getitem, itemgetter
 from pkgutil import resolve_name
 from typing import Any, TypeVar
 from weakref import WeakSet
@@ -55,23 +55,15 @@ def current_client() -> Any | None:
         return None
 
 
-def is_collection(data: Any) -> bool:
-    """Whether data are a dask array or data frame."""
-    kinds = {cls.__module__.partition(".")[0] for cls in type(data).__mro__}
-    return bool(kinds & {"dask", "dask_expr"})
-
-
 def as_client(engine: Any) -> Any:
     """The client named by ``engine``: one itself, or "dask" for the one in force."""
     distributed = require("distributed", extra="dask", purpose="running on a Dask cluster")
-    if isinstance(engine, distributed.Client):
-        client = engine
-    elif isinstance(engine, str) and engine == "dask":
-        client = current_client()
-    else:
+    named = isinstance(engine, str) and engine == "dask"
+    if not (named or isinstance(engine, distributed.Client)):
         raise unexpected(
             engine, "engine", "a dask.distributed.Client, or 'dask' for the one in force"
         )
+    client = current_client() if named else engine
     if client is None:
         raise InvalidInputError(
             "engine='dask' was given, but there is no Dask client. Make one first: "
@@ -137,16 +129,10 @@ def translate_cluster_errors(client: Any) -> Iterator[None]:
         if not lost or isinstance(error, PartitaError):
             raise
         raise ClusterError(
-            f"the Dask scheduler at {client_address(client)} was lost or closed, or dropped the "
-            f"work ({type(error).__name__}). Draws that lived on its workers are lost; connect "
-            "again and read them once more."
+            f"{_scheduler(client)} was lost or closed, or dropped the work "
+            f"({type(error).__name__}). Draws that lived on its workers are lost; connect again "
+            "and read them once more."
         ) from error
-
-
-def client_address(client: Any) -> str:
-    """Return the address of a client's scheduler, also after it has gone."""
-    scheduler = getattr(client, "scheduler", None)
-    return str(getattr(scheduler, "address", None) or getattr(client, "_start_arg", "unknown"))
 
 
 def submit_value(client: Any, value: object) -> Any:
@@ -162,44 +148,39 @@ def submit_value(client: Any, value: object) -> Any:
     with translate_cluster_errors(client), quiet:
         if not client.nthreads():
             raise ClusterError(_no_workers(client))
-        return client.submit(_same, _Opaque(value), pure=False)
+        # Inside a partial function Dask does not look for tasks.
+        return client.submit(partial(_same, value), pure=False)
+
+
+def _same(value: T) -> T:
+    return value
 
 
 def _no_workers(client: Any) -> str:
-    return (
-        f"the Dask scheduler at {client_address(client)} has no workers. Start some with: "
-        "dask worker ADDRESS."
-    )
+    return f"{_scheduler(client)} has no workers. Start some with: dask worker ADDRESS."
 
 
-class _Opaque:
-    """Keeps Dask from looking for tasks inside a value."""
-
-    def __init__(self, value: object) -> None:
-        self.value = value
+def _scheduler(client: Any) -> str:
+    return f"the Dask scheduler at {getattr(client.scheduler, 'address', 'unknown')}"
 
 
-def _same(opaque: _Opaque) -> object:
-    return opaque.value
-
-
-def submit_in_order(client: Any, submit: Callable[[T], Any], work: Iterable[T]) -> Iterator[Any]:
-    """Results of ``submit(task)``, each a future, in the order of the work.
+def results_in_order(client: Any, futures: Iterable[Any]) -> Iterator[Any]:
+    """Results of futures that are submitted as they are asked for, in their order.
 
     Enough tasks wait to keep all threads busy. What is not done is cancelled when the caller
     stops early, on Ctrl-C as on an error.
     """
     waiting: deque[Any] = deque()
-    left = iter(work)
+    left = iter(futures)
     try:
         with translate_cluster_errors(client):
             busy = max(1, 2 * sum(client.nthreads().values()))
-            waiting.extend(submit(task) for task in islice(left, busy))
+            waiting.extend(islice(left, busy))
         while waiting:
             with translate_cluster_errors(client):
                 result = wait_for(client, waiting[0])
                 waiting.popleft()
-                waiting.extend(submit(task) for task in islice(left, 1))
+                waiting.extend(islice(left, 1))
             yield result
     finally:
         cancel(client, waiting)
@@ -214,16 +195,16 @@ def wait_for(client: Any, future: Any) -> Any:
     """
     gathering = client.gather(future, asynchronous=True)
     running = asyncio.run_coroutine_threadsafe(gathering, client.loop.asyncio_loop)
-    alone_since = None
+    alone = 0.0
     try:
         while not wait([running], _LOOK).done:
             if client.status != "running" or client.nthreads():
-                alone_since = None
+                alone = 0.0
                 continue
-            if alone_since is None:
-                alone_since = time.monotonic()
+            if alone == 0.0:
                 _log.warning("%s Waiting %g s for one.", _no_workers(client), _PATIENCE)
-            if time.monotonic() - alone_since >= _PATIENCE:
+            alone += _LOOK
+            if alone >= _PATIENCE:
                 raise ClusterError(
                     f"{_no_workers(client)} There were some, but none was left for {_PATIENCE:g} "
                     "s; their logs may say why."
@@ -242,27 +223,26 @@ def cancel(client: Any, futures: Iterable[Any]) -> None:
 # ------------------------------------------------------------------ what runs on workers
 
 
-def _select(labels: Small, rows: Where) -> Small:
-    return labels[rows]
+def _rows(parts: Sequence[Small], order: Where, dtype: Any) -> Small:
+    """Rows that came in parts: these of the only one, or all of several in this order."""
+    if len(parts) == 1:
+        return parts[0][order].astype(dtype, copy=False)
+    rows = np.empty((sum(map(len, parts)), parts[0].shape[1]), dtype)
+    rows[order] = np.concatenate(parts)
+    return rows
 
 
 def _apply(
-    function: Callable[..., R] | None, parts: Sequence[Small], order: Where, dtype: Any, *more: Any
-) -> Any:
-    """A function of rows that came in parts, or these rows: those of one part, or in this order."""
-    if len(parts) == 1:
-        rows = parts[0][order].astype(dtype, copy=False)
-    else:
-        rows = np.empty((sum(map(len, parts)), parts[0].shape[1]), dtype)
-        rows[order] = np.concatenate(parts)
-    return rows if function is None else function(rows, *more)
+    function: Callable[..., R], place: tuple[Sequence[Small], Where], dtype: Any, *more: Any
+) -> R:
+    return function(_rows(*place, dtype), *more)
 
 
 def _sum_group(function: Callable[..., Sums], work: Sequence[Any], dtype: Any) -> Sums:
     """Sums of a function over blocks."""
     from partita.scan import sum_arrays
 
-    return sum_arrays(_apply(function, *place, dtype, *more) for place, more in work)
+    return sum_arrays(_apply(function, place, dtype, *more) for place, more in work)
 
 
 def _add_sums(sums: Sums, more: Sums) -> Sums:
@@ -270,24 +250,11 @@ def _add_sums(sums: Sums, more: Sums) -> Sums:
     return tuple(a + b for a, b in zip(sums, more, strict=True))
 
 
-def _nothing(_: object) -> None:
-    """A task that is done when another is, and has little to send."""
-
-
 class RemoteLabels:
-    """Canonical labels on workers.
+    """Canonical labels on workers: a future for each chunk of consecutive draws.
 
-    Attributes
-    ----------
-    client : distributed.Client
-    futures : tuple of Future
-        One for each chunk of consecutive draws.
-    shape : (int, int)
-        Draws and items.
-    dtype : dtype
-        The smallest for all draws; a chunk's own may be smaller.
-    ends : list of int
-        Number of the draw after each chunk; by default those of :func:`chunk_slices`.
+    ``dtype`` is the smallest for all draws; a chunk's own may be smaller. ``ends`` are the numbers
+    of the draws after each chunk, by default those of :func:`chunk_slices`.
     """
 
     def __init__(
@@ -307,15 +274,15 @@ class RemoteLabels:
         return self.shape[0] * self.shape[1] * self.dtype.itemsize
 
     def map(
-        self, function: Callable[..., R] | None, work: Iterable[tuple[Where, tuple[Any, ...]]]
+        self, function: Callable[..., R], work: Iterable[tuple[Where, tuple[Any, ...]]]
     ) -> Iterator[R]:
         """``function(labels of some draws, *more)`` for each part of the work, in order."""
-        shipped = None if function is None else submit_value(self.client, function)
-
-        def submit(task: tuple[Where, tuple[Any, ...]]) -> Any:
-            return self._submit(_apply, shipped, *self._parts(task[0]), self.dtype, *task[1])
-
-        yield from submit_in_order(self.client, submit, work)
+        shipped = submit_value(self.client, function)
+        futures = (
+            self._submit(_apply, shipped, self._parts(where), self.dtype, *more)
+            for where, more in work
+        )
+        yield from results_in_order(self.client, futures)
 
     def total(
         self,
@@ -325,24 +292,25 @@ class RemoteLabels:
     ) -> Sums:
         """Sums over groups of blocks, added up in order on the workers; one set of them comes."""
         shipped = submit_value(self.client, function)
-        chain: list[Any] = []
-        # No wish where a task should run: one for a worker that dies has been seen to wait forever.
-        for group in work:
-            places = [(self._parts(where), more) for where, more in group]
-            found = self._submit(_sum_group, shipped, places, self.dtype)
-            chain.append(self._submit(_add_sums, chain[-1], found) if chain else found)
-        last = chain.pop()
+        sums: Any = None
+
+        def added() -> Iterator[Any]:
+            # No wish where a task should run: one for a worker that dies may wait forever.
+            nonlocal sums
+            for group in work:
+                places = [(self._parts(where), more) for where, more in group]
+                found = self._submit(_sum_group, shipped, places, self.dtype)
+                sums = found if sums is None else self._submit(_add_sums, sums, found)
+                yield self._submit(len, sums)  # done when the sums are, and little to send
+
         try:
-            done = submit_in_order(self.client, lambda one: self._submit(_nothing, one), chain[:])
-            for number, _ in enumerate(done):
-                chain[number] = None  # its sums need not be kept
+            for number, _ in enumerate(results_in_order(self.client, added())):
                 say(number)
-            (sums,) = submit_in_order(self.client, lambda one: one, [last])
+            (found,) = results_in_order(self.client, [sums])
             # What came over the wire may be read-only.
-            return tuple(np.require(part, None, "W") for part in sums)
-        except BaseException:
-            cancel(self.client, [last, *filter(None, chain)])
-            raise
+            return tuple(np.require(part, None, "W") for part in found)
+        finally:
+            cancel(self.client, filter(None, [sums]))
 
     # ------------------------------------------------------------------ some of the labels
 
@@ -355,22 +323,23 @@ class RemoteLabels:
             "labels take draws[0] or draws[::10].",
         )
         out = np.empty((draws.size, self.shape[1]), self.dtype)
-        chunks = chunk_slices(*out.shape)
-        found: Iterator[Small] = self.map(None, [(draws[chunk], ()) for chunk in chunks])
-        for chunk, part in zip(chunks, found, strict=True):
-            out[chunk] = part
+        done = 0
+        for rows in results_in_order(self.client, self._picked(draws)):
+            out[done : done + len(rows)] = rows
+            done += len(rows)
             if say is not None:
-                say(chunk.stop)
+                say(done)
         return out
 
     def select(self, draws: Ints) -> RemoteLabels:
         """Some draws, in the order given, where the workers are."""
         shape = (draws.size, self.shape[1])
-        made = [
-            self._submit(_apply, None, *self._parts(draws[chunk]), self.dtype)
-            for chunk in chunk_slices(*shape)
-        ]
-        return RemoteLabels(self.client, made, shape, self.dtype)
+        return RemoteLabels(self.client, list(self._picked(draws)), shape, self.dtype)
+
+    def _picked(self, draws: Ints) -> Iterator[Any]:
+        """Futures of some draws, in the order given, chunk by chunk."""
+        for chunk in chunk_slices(draws.size, self.shape[1]):
+            yield self._submit(_rows, *self._parts(draws[chunk]), self.dtype)
 
     def followed_by(self, others: Sequence[RemoteLabels]) -> RemoteLabels:
         """These draws and those of others of the same items, one after the other."""
@@ -391,16 +360,13 @@ class RemoteLabels:
         """Futures that hold some draws, and their places: in the one future, or in the result."""
         draws = np.arange(where.start, where.stop) if isinstance(where, slice) else where
         chunk_of = np.searchsorted(self.ends, draws, "right")
+        within = draws - np.array([0, *self.ends])[chunk_of]
         chunks = np.unique(chunk_of).tolist()
-        starts = [0, *self.ends]
         if len(chunks) == 1:
-            first = starts[chunks[0]]
-            if isinstance(where, slice):
-                return [self.futures[chunks[0]]], slice(where.start - first, where.stop - first)
-            return [self.futures[chunks[0]]], draws - first
+            return [self.futures[chunks[0]]], within
         places = [np.flatnonzero(chunk_of == chunk) for chunk in chunks]
         parts = [
-            self._submit(_select, self.futures[chunk], draws[to] - starts[chunk])
+            self._submit(getitem, self.futures[chunk], within[to])
             for chunk, to in zip(chunks, places, strict=True)
         ]
         return parts, np.concatenate(places)
@@ -419,7 +385,7 @@ def finish(
     labels, parts = (
         [client.submit(itemgetter(place), one, pure=False) for one in made] for place in (0, 1)
     )
-    counts = np.concatenate(list(submit_in_order(client, lambda one: one, parts)))
+    counts = np.concatenate(list(results_in_order(client, parts)))
     dtype = smallest_unsigned(int(counts.max()) - 1)
     return RemoteLabels(client, labels, shape, dtype, ends), counts
 

@@ -17,7 +17,7 @@ from partita._resources import count_jobs, require_memory, run
 from partita._storage import smallest_unsigned
 from partita._validate import shown
 from partita._wording import counted, rhat_in_words
-from partita.dask import as_client, submit_in_order, submit_value
+from partita.dask import as_client, results_in_order, submit_value
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.primitives import ADDRESS, FAMILY, WIDTH, Likelihood, Plan, Rates
@@ -329,8 +329,8 @@ def runner(model: Model, n_jobs: int | None, engine: Any = None) -> Advance:
     there = submit_value(client, model)
 
     def advance_there(steps: list[Step]) -> list[tuple[ChainState, Record]]:
-        submit = partial(client.submit, _advance, there, pure=False)
-        return list(submit_in_order(client, submit, steps))
+        futures = (client.submit(_advance, there, step, pure=False) for step in steps)
+        return list(results_in_order(client, futures))
 
     return advance_there
 

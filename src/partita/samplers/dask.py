@@ -28,7 +28,7 @@ from partita._files import PathLike
 from partita._imports import require
 from partita._resources import run
 from partita._storage import chunk_slices, smallest_unsigned
-from partita.dask import RemoteLabels, submit_in_order, submit_value, translate_cluster_errors
+from partita.dask import RemoteLabels, results_in_order, submit_value, translate_cluster_errors
 from partita.draws import Draws
 from partita.errors import InvalidDataError, InvalidInputError, NotSupportedError
 from partita.io.data_table import Table, as_table
@@ -228,7 +228,7 @@ class RemoteRows:
         return list(self._results(self.futures(function, states, *common)))
 
     def _results(self, futures: Sequence[Any]) -> list[Any]:
-        return [_writable(one) for one in submit_in_order(self.client, lambda one: one, futures)]
+        return [_writable(one) for one in results_in_order(self.client, futures)]
 
     def each(
         self, function: Callable[..., tuple[Any, T]], states: Sequence[Any], *common: Any
@@ -321,7 +321,7 @@ def sample_on_workers(
     with translate_cluster_errors(client):
         values = [client.submit(_encode, piece, kernel, pure=False) for piece in raw]
     facts = list(
-        submit_in_order(client, lambda one: client.submit(_facts, one, kernel, pure=False), values)
+        results_in_order(client, (client.submit(_facts, one, kernel, pure=False) for one in values))
     )
     has_missing = np.logical_or.reduce([missing for _, missing, _ in facts])
     constants = pickle.dumps((kernel, prior, n_items, tuple(has_missing.tolist())))
@@ -387,7 +387,7 @@ def _pieces(data: Any, client: Any) -> tuple[list[Any], list[int]]:
         delayed = list(data.to_delayed())
     with translate_cluster_errors(client):
         raw = client.compute(delayed)
-    sizes = list(submit_in_order(client, lambda one: client.submit(len, one, pure=False), raw))
+    sizes = list(results_in_order(client, (client.submit(len, one, pure=False) for one in raw)))
     filled = [(piece, size) for piece, size in zip(raw, sizes, strict=True) if size]
     return [piece for piece, _ in filled], [size for _, size in filled]
 
@@ -411,7 +411,7 @@ def _sample_rows(
         for piece, first, (low, high) in zip(raw, starts[:-1], pairwise(cuts), strict=True)
         if high > low
     ]
-    found = submit_in_order(client, lambda one: client.submit(_some, *one, pure=False), wanted)
+    found = results_in_order(client, (client.submit(_some, *one, pure=False) for one in wanted))
     return as_table(_concat_parts(list(found)))
 
 

@@ -19,7 +19,7 @@ from partita._resources import count_jobs, require_memory, run
 from partita._validate import Rng, choice, generator, integer, number, unexpected
 from partita._validate import path as clean_path
 from partita._wording import listed
-from partita.dask import as_client, is_collection
+from partita.dask import as_client
 from partita.errors import (
     Interrupted,
     InvalidDataError,
@@ -620,7 +620,7 @@ def sample(
             clean_path(place, name)
     given_prior = _check_prior(prior)
     settings = _check_settings(draws, burn_in, thin, chains, sweeps, split_merge)
-    if is_collection(data):
+    if _is_dask_collection(data):
         from partita.samplers.dask import sample_on_workers
 
         if resume is not None:
@@ -727,6 +727,12 @@ def _check_sampler(
             note = f"sampler='parallel' is not possible for this model: {reason}. The collapsed "
             return settings, (*notes, f"{note}sampler ran instead.")
     return replace(settings, sampler=sampler), notes
+
+
+def _is_dask_collection(data: Any) -> bool:
+    """Whether data are a dask array or data frame."""
+    kinds = {cls.__module__.partition(".")[0] for cls in type(data).__mro__}
+    return bool(kinds & {"dask", "dask_expr"})
 
 
 def _check_prior(prior: PartitionPrior | None) -> PartitionPrior:
