@@ -79,7 +79,7 @@ def test_a_worker_that_is_killed_changes_no_draw(fit, tmp_path):
         assert found.draws == fit.draws
         assert list((tmp_path / "run.chunks").glob("*.npz"))
         # Whatever is lost from now on is read again, and no iteration before it repeated.
-        assert tasks_behind(own, found.draws) == {"_stacked", "_read"}
+        assert tasks_behind(own, found.draws) == {"_stacked", "_saved"}
 
 
 def tasks_behind(client, draws):

@@ -99,8 +99,8 @@ def test_many_rows_start_from_samples():
 
 
 def test_samples_of_many_clusters_are_larger(monkeypatch):
-    monkeypatch.setattr(beginning_module, "_ROWS", 60)
-    monkeypatch.setattr(beginning_module, "_CENTRES", 10)
+    monkeypatch.setattr(beginning_module, "ROWS", 60)
+    monkeypatch.setattr(beginning_module, "CENTRES", 10)
     rng = np.random.default_rng(1)
     truth = np.repeat(np.arange(12), 50)
     rows = 20.0 * truth[:, None] + rng.normal(size=(600, 1))

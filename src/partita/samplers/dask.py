@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import pairwise
@@ -33,7 +33,7 @@ from partita.draws import Draws
 from partita.errors import InvalidDataError, InvalidInputError, NotSupportedError
 from partita.io.data_table import Table, as_table
 from partita.kernels.arrays import Floats, Int32s
-from partita.kernels.gibbs.primitives import Likelihood, Prior, Rates, next_bits
+from partita.kernels.gibbs.primitives import Likelihood, Prior
 from partita.labels import canonical
 from partita.samplers.base import Kernel
 from partita.samplers.chains import (
@@ -45,30 +45,22 @@ from partita.samplers.chains import (
     Record,
     Settings,
     Step,
-    _advance,
     advance_all,
-    build_model,
     flatten,
 )
 from partita.samplers.fit import Fit, traces
-from partita.samplers.parallel import (
-    Chain,
-    DrawnParameters,
-    FixedState,
-    _canonical,
-    reason_not_parallel,
-)
+from partita.samplers.parallel import Chain, FixedState, LocalRows, reason_not_parallel, reassign
 from partita.samplers.priors import PartitionPrior, PriorTables
+from partita.samplers.sample import (
+    CENTRES,
+    ROWS,
+    prepare,
+    prior_for_sample,
+    say_interrupted,
+    start_on_rows,
+)
 
 T = TypeVar("T")
-
-_NO_RATES = Rates(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0))
-
-START_ROWS = 5_000
-"""Rows of a start; see ``initial="sample"``."""
-
-_START_ITERATIONS, _START_CLUSTERS = 300, 60
-
 
 # ------------------------------------------------------------------ what a worker has
 
@@ -116,10 +108,9 @@ def _encode(raw: Any, kernel: Kernel) -> Floats:
     return kernel.encode(as_table(raw))
 
 
-def _facts(values: Floats, kernel: Kernel) -> tuple[int, NDArray[np.bool_], float]:
-    """Number of rows, columns with missing cells, and the part of the density left out."""
-    base = float(kernel.log_base(values).sum())
-    return len(values), np.asarray(np.isnan(values).any(axis=0)), base
+def _facts(values: Floats, kernel: Kernel) -> tuple[NDArray[np.bool_], float]:
+    """Columns with missing cells, and the part of the density left out."""
+    return np.asarray(np.isnan(values).any(axis=0)), float(kernel.log_base(values).sum())
 
 
 def _chunk(values: Floats, first: int, model: bytes) -> RemoteChunk:
@@ -134,39 +125,36 @@ def _some(raw: Any, rows: NDArray[np.int64]) -> Any:
 
 def _prior_on_worker(model: bytes, weight: float, components: int) -> Prior:
     """The prior's tables, those of a learned weight filled anew."""
-    from partita.kernels.gibbs.parallel import set_parameters
+    from partita.kernels.gibbs.parallel import set_weight
 
-    arrays, tables = _constants(model)
-    if not tables.is_learned:
-        return tables.arrays
-    prior, nothing = tables.own(), np.empty((0, arrays.order.size))
-    number = np.int64(components)
-    set_parameters(arrays.likelihood(nothing), prior, _NO_RATES, np.empty(0), weight, number)
+    tables = _constants(model)[1]
+    prior = tables.own()
+    if tables.is_learned:
+        set_weight(prior, weight, np.int64(components))
     return prior
 
 
-def _place(chunk: RemoteChunk, state: None, drawn: DrawnParameters, key: np.uint64) -> Int32s:
-    """The labels of all rows, given clusters of a start."""
-    from partita.kernels.gibbs.parallel import allocate
-
-    del state
-    rows = np.arange(len(chunk.data))
-    slots = np.empty(rows.size, np.int32)
-    allocate(chunk.likelihood, rows, chunk.first, *drawn, key, slots, False, False)
-    return slots
-
-
-def _write(place: Path, labels: Int32s, kept: list[NDArray[Any]]) -> Path:
-    """Write what a chunk has of a chain; whole or not at all."""
+def _save(place: Path | None, labels: Int32s, kept: list[NDArray[Any]]) -> Any:
+    """What a chunk has of a chain, in a file, whole or not at all; or, without one, itself."""
+    arrays = [labels.astype(smallest_unsigned(int(labels.max(initial=0)))), *kept]
+    if place is None:
+        return arrays
     partial_file = place.with_suffix(".part")
     with partial_file.open("wb") as file:
-        np.savez(file, labels, *kept)
+        np.savez(file, *arrays)
     return partial_file.replace(place)
 
 
-def _read(place: Path, number: int) -> NDArray[Any]:
+def _saved(place: Any, number: int) -> NDArray[Any]:
+    """One of the arrays that were saved."""
+    if isinstance(place, list):
+        return np.asarray(place[number])
     with np.load(place) as stored:
         return np.asarray(stored[f"arr_{number}"])
+
+
+def _saved_labels(place: Any) -> Int32s:
+    return _saved(place, 0).astype(np.int32)
 
 
 # ------------------------------------------------------------------ the driver
@@ -175,30 +163,22 @@ def _read(place: Path, number: int) -> NDArray[Any]:
 class RemoteValues:
     """Stands for the values of a fit whose rows are on workers; to ask for them is an error."""
 
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise NotSupportedError(
+            "this needs the rows of the data, which stayed on the workers. Questions about the "
+            "draws alone (pt.estimate, pt.summarize, … of fit.draws) can be answered; for the "
+            "rest sample data in memory."
+        )
+
+    __array__ = __len__ = __getitem__ = _refuse
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise _remote_values_error()
-
-    def __array__(self, *_: Any, **__: Any) -> Any:
-        raise _remote_values_error()
-
-    def __len__(self) -> int:
-        raise _remote_values_error()
-
-    def __getitem__(self, _: Any) -> Any:
-        raise _remote_values_error()
+        self._refuse()
 
     def __repr__(self) -> str:
         return "<rows on workers>"
-
-
-def _remote_values_error() -> NotSupportedError:
-    return NotSupportedError(
-        "this needs the rows of the data, which stayed on the workers. Questions about the draws "
-        "alone (pt.estimate, pt.summarize, … of fit.draws) can be answered; for the rest sample "
-        "data in memory."
-    )
 
 
 class RemoteRows:
@@ -215,30 +195,33 @@ class RemoteRows:
         """A task; Dask runs it where the largest of its arguments is, which are the rows."""
         return self.client.submit(function, *arguments, pure=False)
 
-    def futures(self, function: Callable[..., Any], states: Sequence[Any], *common: Any) -> Any:
-        """Futures of ``function(chunk, state, *common)``."""
+    def zeros(self) -> list[Any]:
+        """A single cluster, as labels of each chunk."""
         with translate_cluster_errors(self.client):
-            return [
-                self.submit(_run, function, chunk, state, *common)
-                for chunk, state in zip(self.chunks, states, strict=True)
-            ]
+            return [self.submit(np.zeros, b - a, np.int32) for a, b in pairwise(self.bounds)]
+
+    def results(self, futures: Iterable[Any]) -> list[Any]:
+        """Their results, in order."""
+        return [_writable(one) for one in results_in_order(self.client, futures)]
+
+    def _futures(
+        self, function: Callable[..., Any], states: Sequence[Any], common: Sequence[Any]
+    ) -> Iterator[Any]:
+        for chunk, state in zip(self.chunks, states, strict=True):
+            yield self.submit(_run, function, chunk, state, *common)
 
     def ask(self, function: Callable[..., T], states: Sequence[Any], *common: Any) -> list[T]:
         """See :class:`parallel.Rows`."""
-        return list(self._results(self.futures(function, states, *common)))
-
-    def _results(self, futures: Sequence[Any]) -> list[Any]:
-        return [_writable(one) for one in results_in_order(self.client, futures)]
+        return self.results(self._futures(function, states, common))
 
     def each(
         self, function: Callable[..., tuple[Any, T]], states: Sequence[Any], *common: Any
     ) -> tuple[list[Any], list[T]]:
         """See :class:`parallel.Rows`."""
-        both = self.futures(function, states, *common)
         with translate_cluster_errors(self.client):
+            both = list(self._futures(function, states, common))
             new = [self.submit(itemgetter(0), pair) for pair in both]
-            results = [self.submit(itemgetter(1), pair) for pair in both]
-        return new, self._results(results)
+        return new, self.results(self.submit(itemgetter(1), pair) for pair in both)
 
 
 class RemoteChain(Chain):
@@ -247,50 +230,37 @@ class RemoteChain(Chain):
     def __init__(self, *arguments: Any, model: bytes) -> None:
         self._model = model
         self.kept: list[list[Any]] = []
+        self._n_saved = 0
         super().__init__(*arguments)
 
     def _prior_on_chunk(self) -> Callable[[], Prior]:
         return partial(_prior_on_worker, self._model, self.alpha, int(self._components))
 
-    def keep(self) -> None:
-        """Keep the labels at this iteration, chunk by chunk."""
-        rows: Any = self.rows
-        number = self.numbers().astype(smallest_unsigned(self.n_clusters - 1))
-        self.kept.append(rows.futures(_canonical, self.labels, number))
+    def save(self, directory: Path | None, name: str) -> None:
+        """Make labels, and draws since the last time, depend on nothing that happened before.
 
-    def cut(self, directory: Path | None, name: str, written: int) -> None:
-        """Make labels, and draws since ``written``, depend on nothing that happened before.
-
-        Written to files by the workers, or, without a directory, the labels fetched and sent.
+        They become the results of reading files, which the workers write, or, without a directory,
+        the labels those of tasks that hold them.
         """
         rows: Any = self.rows
-        if directory is None:
-            numbers = np.arange(int(self.names.max()) + 1).astype(
-                smallest_unsigned(int(self.names.max()))
+        since = [] if directory is None else self.kept[self._n_saved :]
+        place = None if directory is None else directory / f"{name}-{self._n_saved}"
+        saved = rows.results(
+            rows.submit(
+                _save,
+                None if place is None else place.with_name(f"{place.name}-{c}.npz"),
+                labels,
+                [draw[c] for draw in since],
             )
-            fetched = rows.ask(_canonical, self.labels, numbers)
-            with translate_cluster_errors(rows.client):
-                self.labels = [
-                    rows.submit(np.ndarray.astype, submit_value(rows.client, one), np.int32)
-                    for one in fetched
-                ]
-            return
-        since = self.kept[written:]
+            for c, labels in enumerate(self.labels)
+        )
         with translate_cluster_errors(rows.client):
-            places = [
-                rows.submit(
-                    _write,
-                    directory / f"{name}-{c}-{written}.npz",
-                    self.labels[c],
-                    [draw[c] for draw in since],
-                )
-                for c in range(len(rows.chunks))
-            ]
-        paths = rows._results(places)
-        with translate_cluster_errors(rows.client):
-            self.labels = [rows.submit(_read, path, 0) for path in paths]
-            for m, draw in enumerate(since):
-                draw[:] = [rows.submit(_read, path, 1 + m) for path in paths]
+            if directory is None:
+                saved = [submit_value(rows.client, arrays) for arrays in saved]
+            self.labels = [rows.submit(_saved_labels, one) for one in saved]
+            for m, draw in enumerate(since, 1):
+                draw[:] = [rows.submit(_saved, one, m) for one in saved]
+        self._n_saved = len(self.kept)
 
 
 def sample_on_workers(
@@ -323,7 +293,7 @@ def sample_on_workers(
     facts = list(
         results_in_order(client, (client.submit(_facts, one, kernel, pure=False) for one in values))
     )
-    has_missing = np.logical_or.reduce([missing for _, missing, _ in facts])
+    has_missing = np.logical_or.reduce([missing for missing, _ in facts])
     constants = pickle.dumps((kernel, prior, n_items, tuple(has_missing.tolist())))
     arrays, tables = _constants(constants)
     reason = reason_not_parallel(arrays, tables)
@@ -332,7 +302,7 @@ def sample_on_workers(
             f"rows on workers can be sampled in parallel only, which is not possible: {reason}. "
             "Bring the data to memory with .compute()."
         )
-    base = sum(each for _, _, each in facts)
+    base = sum(each for _, each in facts)
     empty = np.empty((0, table.n_columns))
     model = Model(empty, arrays, tables, np.empty(0), base)
     bounds = np.concatenate([[0], np.cumsum(sizes)]).tolist()
@@ -348,22 +318,28 @@ def sample_on_workers(
         return _start_chain(rows, model, constants, kernel, unbound, raw, initial, child)
 
     chains = run(begin, children, settings.chains)
-    place = None if checkpoint is None else Path(str(checkpoint)).resolve()
-    directory = None if place is None else place.with_name(f"{place.name}.chunks")
-    keeper = _Keeper(chains, directory, checkpoint_every)
+    directory = None
+    if checkpoint is not None:
+        place = Path(str(checkpoint)).resolve()
+        directory = place.with_name(f"{place.name}.chunks")
+        directory.mkdir(parents=True, exist_ok=True)
     notes = (*notes, f"rows stayed on {len(client.nthreads())} workers, in {len(raw)} chunks.")
-    states = tuple(_shadow(chain) for chain in chains)
+    last = time.monotonic()
     with Display(settings, 0, progress, notes) as display:
-        advance = partial(_advance_remote, chains=chains, model=model, keeper=keeper)
-        begun = Progress(0, states, ((),) * len(chains))
-        reached, interrupted = advance_all(settings, begun, advance, display.update)
-    if not reached.n_draws:
-        from partita.errors import Interrupted
 
-        raise Interrupted(
-            f"interrupted after {reached.done} of {settings.iterations} iterations, within "
-            "burn-in: there are no draws to return."
-        )
+        def after_round(reached: Progress) -> None:
+            nonlocal last
+            display.update(reached)
+            if time.monotonic() - last >= checkpoint_every:
+                for number, chain in enumerate(chains):
+                    chain.save(directory, str(number))
+                last = time.monotonic()
+
+        begun = Progress(0, tuple(map(_shadow, chains)), ((),) * len(chains))
+        advance = partial(_advance_remote, chains, 4 + model.n_extras)
+        reached, interrupted = advance_all(settings, begun, advance, after_round)
+    if interrupted:
+        notes = (*notes, say_interrupted(reached, settings, None))
     trace = traces(reached, model, kernel, table.names)
     draws = _collect_draws(rows, chains, reached.n_draws, trace["n_clusters"])
     seconds = time.perf_counter() - start
@@ -403,7 +379,7 @@ def _sample_rows(
 ) -> Table:
     """Random rows as a table, for a start or to choose a kernel by."""
     n_items = int(sum(sizes))
-    chosen = np.sort(rng.choice(n_items, min(n_items, START_ROWS), replace=False, shuffle=False))
+    chosen = np.sort(rng.choice(n_items, min(n_items, ROWS), replace=False, shuffle=False))
     starts = np.concatenate([[0], np.cumsum(sizes)])
     cuts = np.searchsorted(chosen, starts)
     wanted = [
@@ -419,9 +395,7 @@ def _bind_kernel(
     kernel: Kernel | str | None, table: Table, prior: PartitionPrior
 ) -> tuple[Kernel, tuple[str, ...]]:
     """The kernel, chosen from random rows where none was given."""
-    from partita.samplers.sample import _prepare
-
-    bound, _, notes = _prepare(table, kernel, prior, None)
+    bound, _, notes = prepare(table, kernel, prior, None)
     said = f"the kernel was chosen from {table.n_rows:,} random rows."
     return bound, notes if isinstance(kernel, Kernel) else (*notes, said)
 
@@ -436,21 +410,17 @@ def _start_chain(
     initial: Any,
     child: np.random.SeedSequence,
 ) -> RemoteChain:
-    """A chain at its start."""
-    from partita.samplers.sample import _kmeans, _prior_for_sample, split_merges
-
+    """A chain at its start: one cluster, given labels, or all rows by the densities of some."""
     start, stream = child.spawn(2)
     rng = np.random.default_rng(start)
     random = stream.generate_state(4, np.uint64).astype(np.uint64)
-    rates, alpha = model.arrays.starting_rates(), model.prior.concentration
-    sizes = np.diff(rows.bounds)
+    n_items, zeros = rows.bounds[-1], np.zeros(1, np.int32)
+    state = ChainState(zeros, model.prior.concentration, random, model.arrays.starting_rates())
     if isinstance(initial, str) and initial == "one":
-        with translate_cluster_errors(rows.client):
-            labels = [rows.submit(np.zeros, int(size), np.int32) for size in sizes]
-        k, state = 1, ChainState(np.zeros(1, np.int32), alpha, random, rates)
-    elif initial is not None and not (isinstance(initial, str) and initial == "sample"):
+        return RemoteChain(rows, model, state, rows.zeros(), 1, model=constants)
+    if initial is not None and not (isinstance(initial, str) and initial == "sample"):
         given = np.asarray(initial)
-        if given.shape != (rows.bounds[-1],):
+        if given.shape != (n_items,):
             raise InvalidInputError(
                 "initial must be 'sample', 'one' or a label for each row where rows live on "
                 "workers.",
@@ -458,56 +428,19 @@ def _start_chain(
             )
         whole = canonical(given).astype(np.int32)
         labels = [submit_value(rows.client, whole[a:b]) for a, b in pairwise(rows.bounds)]
-        k, state = int(whole.max()) + 1, ChainState(np.zeros(1, np.int32), alpha, random, rates)
-    else:
-        table = _sample_rows(raw, sizes.tolist(), rng, rows.client)
-        values = kernel.encode(table)
-        small = build_model(kernel, _prior_for_sample(prior, len(values)), values)
-        most = prior.most_clusters() or len(values)
-        grouped = _kmeans(kernel.features(values), min(_START_CLUSTERS, most, len(values)), rng)
-        state = ChainState(canonical(grouped).astype(np.int32), alpha, random, rates)
-        moves = Settings(1, _START_ITERATIONS, 1, 1, 1, split_merges(len(values)))
-        state, _ = _advance(small, Step(moves, state, 0, _START_ITERATIONS))
-        k = int(state.labels.max()) + 1
-        drawn, key = _draw_parameters(model, values, state, k)
-        labels = rows.futures(_place, [None] * len(rows.chunks), drawn, key)
+        return RemoteChain(rows, model, state, labels, int(whole.max()) + 1, model=constants)
+    values = kernel.encode(_sample_rows(raw, np.diff(rows.bounds).tolist(), rng, rows.client))
+    centres = min(CENTRES, prior.bind(n_items).most_clusters() or len(values), len(values))
+    own = prior_for_sample(prior, len(values))
+    found, _ = start_on_rows(kernel, own, values, None, centres, rng)
+    k = int(found.labels.max()) + 1
+    state = replace(state, rates=found.rates)
+    small = Chain(LocalRows(model.arrays.likelihood(values), 1), model, state, [found.labels], k)
+    drawn, key = small.draw()
+    slots, names = np.zeros(1, np.int32), np.arange(k, dtype=np.int32)
+    labels, _ = rows.each(reassign, rows.zeros(), slots, names, drawn, key)
+    state = ChainState(zeros, small.alpha, small.random, small.rates)
     return RemoteChain(rows, model, state, labels, k, model=constants)
-
-
-def _draw_parameters(
-    model: Model, values: Floats, state: ChainState, k: int
-) -> tuple[DrawnParameters, np.uint64]:
-    """Weights and parameters given the rows of a start, which then stand for all rows."""
-    from partita.kernels.gibbs import parallel
-
-    arrays, prior = model.arrays, model.prior.own()
-    likelihood = arrays.likelihood(values)
-    weight, components = state.concentration, np.int64(k + 1)
-    parallel.set_parameters(likelihood, prior, arrays.rates, state.rates, weight, components)
-    store = parallel.statistics(likelihood, np.arange(len(values)), state.labels, np.int64(k))
-    parallel.refresh_caches(likelihood, prior, store, np.int64(k))
-    drawn = parallel.draw_parameters(likelihood, prior, store, np.arange(k), state.random)
-    return drawn, np.uint64(next_bits(state.random))
-
-
-class _Keeper:
-    """Cuts what labels depend on, at intervals."""
-
-    def __init__(self, chains: list[RemoteChain], directory: Path | None, every: float) -> None:
-        self._chains, self._directory, self._every = chains, directory, every
-        self._written = 0
-        self._last = time.monotonic()
-        if directory is not None:
-            directory.mkdir(parents=True, exist_ok=True)
-
-    def after_round(self) -> None:
-        """Write when the last writing is long enough ago."""
-        if time.monotonic() - self._last < self._every:
-            return
-        for number, chain in enumerate(self._chains):
-            chain.cut(self._directory, str(number), self._written)
-        self._written = len(self._chains[0].kept)
-        self._last = time.monotonic()
 
 
 def _shadow(chain: RemoteChain) -> ChainState:
@@ -516,27 +449,17 @@ def _shadow(chain: RemoteChain) -> ChainState:
 
 
 def _advance_remote(
-    steps: list[Step], *, chains: list[RemoteChain], model: Model, keeper: _Keeper
+    chains: list[RemoteChain], n_scalars: int, steps: list[Step]
 ) -> list[tuple[ChainState, Record]]:
     """A round of all chains, whose passes wait for each other's workers and not for each other."""
 
-    def one(number: int) -> tuple[ChainState, Record]:
-        chain, step = chains[number], steps[number]
-        settings, scalars = step.settings, []
-        for iteration in range(step.first + 1, step.last + 1):
-            chain.iterate(settings.sweeps, settings.split_merge)
-            if settings.kept(iteration) > settings.kept(iteration - 1):
-                chain.measure()
-                out = np.empty(4 + model.n_extras)
-                chain.record(out)
-                chain.keep()
-                scalars.append(out)
-        kept = np.array(scalars).reshape(-1, 4 + model.n_extras)
-        return _shadow(chain), Record(np.zeros((len(scalars), 1), np.uint8), kept)
+    def one(task: tuple[RemoteChain, Step]) -> tuple[ChainState, Record]:
+        chain, step = task
+        labels, scalars = chain.advance(step, n_scalars)
+        chain.kept += labels
+        return _shadow(chain), Record(np.zeros((len(labels), 1), np.uint8), scalars)
 
-    found = run(one, range(len(chains)), len(chains))
-    keeper.after_round()
-    return found
+    return run(one, list(zip(chains, steps, strict=True)), len(chains))
 
 
 def _stacked(pieces: list[list[NDArray[Any]]]) -> NDArray[Any]:

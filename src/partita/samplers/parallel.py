@@ -63,7 +63,7 @@ from partita.kernels.gibbs.primitives import (
     uniform,
 )
 from partita.kernels.gibbs.prior import log_open, update_concentration
-from partita.samplers.chains import Arrays, ChainState, Model, Record, Small, Step
+from partita.samplers.chains import Arrays, ChainState, Model, Record, Step
 from partita.samplers.priors import PriorTables
 
 T = TypeVar("T")
@@ -149,13 +149,13 @@ def _measure(chunk: Chunk, labels: Int32s, n_names: int) -> tuple[Floats, Ints]:
     return store, kernels.first_seen(labels, np.int64(n_names))
 
 
-def _canonical(chunk: Chunk, labels: Int32s, number: NDArray[Any]) -> NDArray[Any]:
+def _canonical(chunk: Chunk, labels: Int32s, number: NDArray[Any]) -> tuple[NDArray[Any], None]:
     """The labels as canonical numbers."""
     del chunk
-    return number[labels]
+    return number[labels], None
 
 
-def _reassign(
+def reassign(
     chunk: Chunk,
     labels: Int32s,
     slot_of: Int32s,
@@ -335,6 +335,12 @@ class Chain:
         )
         return drawn
 
+    def draw(self) -> tuple[DrawnParameters, np.uint64]:
+        """Weights and parameters of all clusters, and a key to allocate rows by."""
+        self._learn()
+        drawn = self._draw(self._store, np.arange(self.n_clusters))
+        return drawn, np.uint64(next_bits(self.random))
+
     # -------------------------------------------------------------- an iteration
 
     def iterate(self, sweeps: int, split_merge: int) -> None:
@@ -380,7 +386,7 @@ class Chain:
         slot_of = np.full(int(self.names.max()) + 1, -1, np.int32)
         slot_of[names] = np.arange(names.size, dtype=np.int32)
         labels, sizes = self.rows.each(
-            _reassign, self.labels, slot_of, names, drawn, np.uint64(next_bits(self.random))
+            reassign, self.labels, slot_of, names, drawn, np.uint64(next_bits(self.random))
         )
         if not _same_clusters(np.sum(sizes, axis=0), least):
             return False
@@ -505,19 +511,28 @@ class Chain:
 
     # -------------------------------------------------------------- what is kept
 
-    def canonical(self) -> list[Any]:
+    def advance(self, task: Step, n_scalars: int) -> tuple[list[list[Any]], Floats]:
+        """The iterations of a task; labels by chunk, where they are, and scalars that are kept."""
+        settings = task.settings
+        labels: list[list[Any]] = []
+        scalars = np.empty((settings.kept(task.last) - settings.kept(task.first), n_scalars))
+        for iteration in range(task.first + 1, task.last + 1):
+            self.iterate(settings.sweeps, settings.split_merge)
+            if settings.kept(iteration) > settings.kept(iteration - 1):
+                self.measure()
+                self._record(scalars[len(labels)])
+                labels.append(self.canonical(smallest_unsigned(self.n_clusters - 1)))
+        return labels, scalars
+
+    def canonical(self, dtype: Any) -> list[Any]:
         """The chunks' labels by order of first appearance; measures the chain."""
         if not self._is_measured:
             self.measure()
-        return self.rows.ask(_canonical, self.labels, self.numbers())
+        number = np.zeros(int(self.names.max()) + 1, dtype)
+        number[self.names] = np.arange(self.n_clusters)
+        return self.rows.each(_canonical, self.labels, number)[0]
 
-    def numbers(self) -> Int32s:
-        """The canonical number of each name, of a chain that was measured."""
-        number = np.zeros(int(self.names.max()) + 1, np.int32)
-        number[self.names] = np.arange(self.n_clusters, dtype=np.int32)
-        return number
-
-    def record(self, out: Floats) -> None:
+    def _record(self, out: Floats) -> None:
         """Write the numbers of a kept draw, which was measured."""
         kernels.record(
             self._likelihood,
@@ -549,7 +564,6 @@ def _padded(store: Floats) -> Floats:
 
 def advance(model: Model, task: Step) -> tuple[ChainState, Record]:
     """One step of one chain on rows of this process; the state given is left as it is."""
-    settings = task.settings
     likelihood = model.arrays.likelihood(model.values)
     rows = LocalRows(likelihood, task.threads)
     labels = [
@@ -557,19 +571,12 @@ def advance(model: Model, task: Step) -> tuple[ChainState, Record]:
         for first, last in zip(rows.bounds, rows.bounds[1:], strict=False)
     ]
     chain = Chain(rows, model, task.state, labels, int(task.state.labels.max()) + 1)
-    n_kept = settings.kept(task.last) - settings.kept(task.first)
-    kept: list[Small] = []
-    scalars = np.empty((n_kept, 4 + model.n_extras))
-    for iteration in range(task.first + 1, task.last + 1):
-        chain.iterate(settings.sweeps, settings.split_merge)
-        if settings.kept(iteration) > settings.kept(iteration - 1):
-            drawn = np.concatenate(chain.canonical())
-            chain.record(scalars[len(kept)])
-            kept.append(drawn.astype(smallest_unsigned(chain.n_clusters - 1)))
-    final = np.concatenate(chain.canonical())
+    kept, scalars = chain.advance(task, 4 + model.n_extras)
+    final = np.concatenate(chain.canonical(np.int32))
     state = ChainState(final, chain.alpha, chain.random, chain.rates)
-    most = np.result_type(np.uint8, *[row.dtype for row in kept])
-    matrix = np.array(kept, most) if kept else np.empty((0, final.size), np.uint8)
+    matrix = np.empty((0, final.size), np.uint8)
+    if kept:
+        matrix = np.stack([np.concatenate(draw) for draw in kept])
     return state, Record(matrix, scalars)
 
 

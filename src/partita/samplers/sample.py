@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita._files import PathLike
 from partita._resources import count_jobs, require_memory, run
@@ -162,7 +163,7 @@ def _start(name: str, features: Floats, most: int, generator: np.random.Generato
     return as_labels(_kmeans(features, min(k, most), generator))
 
 
-_ROWS, _CENTRES, _ITERATIONS = 5_000, 60, 300
+ROWS, CENTRES, _ITERATIONS = 5_000, 60, 300
 """Rows of a sample, groups of k-means there, and iterations on them. Sixty groups are too many for
 twenty clusters, as they must be: a chain merges groups sooner than it splits clusters."""
 _BLOCK = 50_000
@@ -182,16 +183,10 @@ def _from_sample(
     n_items, times = len(values), 1
     incomplete = np.asarray(np.isnan(values).any(axis=0))
     while True:
-        n_rows, centres = min(_ROWS * times, n_items), min(_CENTRES * times, most)
+        n_rows, centres = min(ROWS * times, n_items), min(CENTRES * times, most)
         rows = np.sort(rng.choice(n_items, n_rows, replace=False))
-        labels = as_labels(_kmeans(kernel.features(values[rows]), centres, rng))
-        own = _prior_for_sample(prior, n_rows)
-        model = build_model(kernel, own, values[rows], incomplete)
-        random = rng.integers(1, 2**63, size=4).astype(np.uint64)
-        rates, concentration = model.arrays.starting_rates(), model.prior.concentration
-        settings = Settings(1, _ITERATIONS - 1, 1, 1, 1, split_merges(n_rows))
-        first = Step(settings, ChainState(labels, concentration, random, rates), 0, _ITERATIONS)
-        found, _ = _advance(model, first)
+        own = prior_for_sample(prior, n_rows)
+        found, model = start_on_rows(kernel, own, values[rows], incomplete, centres, rng)
         k = int(found.labels.max()) + 1
         if n_rows == n_items or 2 * k <= centres or k == most:
             break
@@ -211,7 +206,25 @@ def _from_sample(
     return ChainState(canonical(everywhere), concentration, found.random, found.rates)
 
 
-def _prior_for_sample(prior: PartitionPrior, n_items: int) -> PartitionPrior:
+def start_on_rows(
+    kernel: Kernel,
+    prior: PartitionPrior,
+    values: Floats,
+    incomplete: NDArray[np.bool_] | None,
+    centres: int,
+    rng: np.random.Generator,
+) -> tuple[ChainState, Model]:
+    """A short chain on these rows, from groups of k-means."""
+    labels = as_labels(_kmeans(kernel.features(values), centres, rng))
+    model = build_model(kernel, prior, values, incomplete)
+    random = rng.integers(1, 2**63, size=4).astype(np.uint64)
+    rates, concentration = model.arrays.starting_rates(), model.prior.concentration
+    settings = Settings(1, _ITERATIONS - 1, 1, 1, 1, split_merges(len(values)))
+    first = Step(settings, ChainState(labels, concentration, random, rates), 0, _ITERATIONS)
+    return _advance(model, first)[0], model
+
+
+def prior_for_sample(prior: PartitionPrior, n_items: int) -> PartitionPrior:
     """The prior for a part of the items; the default where it is for all of them only."""
     try:
         return prior.bind(n_items)
@@ -450,7 +463,7 @@ def _best_kernel(table: Table, prior: PartitionPrior, n_jobs: int | None) -> tup
         # Larger tables say themselves how wide clusters are. Precisions found on 1,000 rows of
         # 100,000 made 31 clusters of 20, and iterations dearer by a third.
         named["adaptive"] = kernel_of_types(table, "adaptive", np.delete(rows, held_out))[0]
-    prior = _prior_for_sample(prior, rows.size - held_out.size)
+    prior = prior_for_sample(prior, rows.size - held_out.size)
     found, compared = {}, table.rows(rows)
     for name, kernel in named.items():
         bound = kernel.bind(table)
@@ -641,7 +654,7 @@ def sample(
             checkpoint=checkpoint,
             checkpoint_every=checkpoint_every,
         )
-    kernel, table, notes = _prepare(data, kernel, given_prior, n_jobs)
+    kernel, table, notes = prepare(data, kernel, given_prior, n_jobs)
     values = kernel.encode(table)
     prior = given_prior.bind(len(values))
     if split_merge is None:
@@ -684,7 +697,7 @@ def sample(
         notes = (*notes, keeper.failure)
         sys.stderr.write(f"partita: {keeper.failure}\n")
     if interrupted:
-        notes = (*notes, _say_interrupted(reached, settings, checkpoint))
+        notes = (*notes, say_interrupted(reached, settings, checkpoint))
     kept, trace = collect_draws(reached, model, kernel, table.names, table.item_names)
     how = (settings, notes, seconds, interrupted, reached.standing())
     return Fit(kept, trace, kernel, prior, values, table.names, *how)
@@ -739,7 +752,7 @@ def _check_prior(prior: PartitionPrior | None) -> PartitionPrior:
     return _DEFAULT_PRIOR if prior is None else clean_prior(prior, "prior")
 
 
-def _prepare(
+def prepare(
     data: Any, kernel: Kernel | str | None, prior: PartitionPrior, n_jobs: int | None
 ) -> tuple[Kernel, Table, tuple[str, ...]]:
     """The kernel bound to the data, these as a table, and what was chosen."""
@@ -783,14 +796,14 @@ def initialise_parameters(progress: Progress, model: Model) -> Progress:
 
 
 def _say_sampled(n_items: int, iterations: int) -> str:
-    rows = min(_ROWS, n_items)
+    rows = min(ROWS, n_items)
     return (
         f"{STARTED} {rows:,} random rows of its own or more: {_ITERATIONS} iterations on them, "
         f"then all {n_items:,} rows were allocated; {iterations:,} iterations of all rows followed."
     )
 
 
-def _say_interrupted(reached: Progress, settings: Settings, checkpoint: PathLike | None) -> str:
+def say_interrupted(reached: Progress, settings: Settings, checkpoint: PathLike | None) -> str:
     """Tell what Ctrl-C left; without any draw there is nothing to return."""
     kept = f" The run can be continued from {checkpoint} (resume)." if checkpoint else ""
     if not reached.n_draws:

@@ -406,19 +406,9 @@ def learn(
 
 
 @array_kernel
-def set_parameters(
-    model: Likelihood,
-    prior: Prior,
-    rates: Rates,
-    values: Floats,
-    weight: float,
-    components: Index,
-) -> None:
-    """Write learned rates, and the tables of a learned weight, in place."""
-    if rates.block.size > 0:
-        set_rates(model, rates, values)
-    if telescopes(prior):
-        fill_tables(prior, weight, components)
+def set_weight(prior: Prior, weight: float, components: Index) -> None:
+    """Write the tables of a learned weight, in place."""
+    fill_tables(prior, weight, components)
 
 
 @array_kernel
