@@ -1,7 +1,8 @@
-"""Threads, processes or a cluster: the same to the last bit; threads are kept and do not block."""
+"""Threads, processes, a cluster, blocks of any size: the same bits; threads do not block."""
 
 import multiprocessing
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import joblib
 import numpy as np
@@ -9,7 +10,9 @@ import pytest
 
 import partita as pt
 from clusters import CALLS, LABELS, SUMS, assert_same, fields_of
+from partita import _storage
 from partita._resources import run
+from partita.scan import Block, concatenate_arrays, map_blocks, sum_arrays
 
 DRAWS = pt.Draws(LABELS, **fields_of(True))
 
@@ -143,3 +146,48 @@ def test_any_chunks_of_a_dask_array_are_the_same_draws(chunks):
     unknown = array.from_array(labels)[array.from_array(np.arange(60) > 9)]
     with pytest.raises(pt.errors.InvalidLabelsError, match="compute_chunk_sizes"):
         pt.as_draws(unknown)
+
+
+# ------------------------------------------------------------------------------------------- blocks
+
+
+def tally(block: Block, *, factor: float) -> tuple[np.ndarray, np.ndarray]:
+    return factor * block.counts @ block.rows, block.probabilities.sum(keepdims=True)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_blocks_cover_the_draws_in_order(weighted):
+    draws = pt.Draws(LABELS, **fields_of(weighted))
+    seen = list(map_blocks(lambda b: (b.labels, b.n_clusters, b.probabilities), draws, rows=7))
+    labels, n_clusters, probabilities = concatenate_arrays(seen)
+    assert np.array_equal(labels, draws.labels)
+    assert np.array_equal(n_clusters, draws.n_clusters)
+    assert np.array_equal(probabilities, draws.probabilities)
+    counts, mass = sum_arrays(map_blocks(partial(tally, factor=2.0), draws, rows=7))
+    weights = draws.weights if weighted else np.ones(66)
+    assert counts == pytest.approx(2.0 * weights @ draws.labels)
+    assert mass == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_answers_agree_on_either_side_of_one_block(weighted, monkeypatch):
+    draws = pt.Draws(LABELS, **fields_of(weighted))
+    estimate = LABELS[0]
+
+    def answers():
+        found = pt.item_uncertainty(draws, estimate)
+        return [
+            pt.similarity(draws),
+            pt.pairwise_distances([estimate], draws),
+            pt.expected_loss(estimate, draws),
+            found.contribution,
+            found.probability,
+            pt.cluster_sizes_posterior(draws).mean,
+            pt.plots.similarity(draws, estimate=estimate, most_cells=3).images[0].get_array(),
+            np.array([pt.chain_agreement(draws).average_sd]),
+        ]
+
+    whole = answers()
+    monkeypatch.setattr(_storage, "_MOST_DRAWS", 3)
+    for one, many in zip(whole, answers(), strict=True):
+        assert np.asarray(many) == pytest.approx(np.asarray(one), abs=1e-12)

@@ -1,10 +1,14 @@
-"""What README, CONTRIBUTING and the other pages of the project promise exists and runs."""
+"""What README, CONTRIBUTING, other pages and docstrings promise exists, runs and prints."""
 
+import doctest
+import importlib
+import pkgutil
 import re
 from pathlib import Path
 
 import pytest
 
+import partita
 import partita as pt
 from other_processes import run_python
 
@@ -50,3 +54,21 @@ def test_make_targets_that_are_named_exist(paper):
 def test_a_benchmark_runs():
     done = run_python("-m", "benchmarks", "similarity, simulated", cwd=ROOT)
     assert "similarity, simulated, 10,000 × 200" in done.stdout
+
+
+# --------------------------------------------------------------------------------------- docstrings
+
+
+MODULES = sorted(
+    found.name
+    for found in pkgutil.walk_packages(partita.__path__, "partita.")
+    if not found.name.endswith("__main__")
+)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_of(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # examples may write files
+    module = importlib.import_module(name)
+    result = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    assert result.failed == 0

@@ -1,4 +1,4 @@
-"""``partita demo``: the whole way, and what to open at its end."""
+"""``partita demo`` and ``partita warmup``: the whole way, and what no run compiles again."""
 
 import sys
 
@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import partita as pt
+from partita import _warmup
 from partita.cli import fit, outputs
+from partita.errors import UnknownNameError
+from partita.kernels import listeners
 
 
 @pytest.fixture(autouse=True)
@@ -53,3 +56,30 @@ def test_without_the_extras_the_rest_is_made(place, partita, monkeypatch):
     assert "no figures: " in result.stderr
     assert 'pip install "partita[plot]"' in result.stderr
     assert (place / "partita-demo" / "labels.csv").exists()
+
+
+# ------------------------------------------------------------------------------------------- warmup
+
+
+@pytest.mark.parametrize("part", _warmup.PARTS)
+def test_a_second_run_compiles_nothing(part):
+    _warmup.PARTS[part]()
+    compiled = []
+    listeners.append(lambda: compiled.append(part))
+    try:
+        _warmup.PARTS[part]()
+    finally:
+        listeners.pop()
+    assert compiled == []
+
+
+def test_the_same_from_python(monkeypatch):
+    called = []
+    parts = {name: lambda n=name: called.append(n) for name in _warmup.PARTS}
+    monkeypatch.setattr(_warmup, "PARTS", parts)
+    pt.warmup("core", "path")
+    assert called == ["core", "path"]
+    pt.warmup()
+    assert called[2:] == ["summarize", "losses", "fit", "core", "representatives", "path"]
+    with pytest.raises(UnknownNameError, match="'representatives'"):
+        pt.warmup("everything")

@@ -1,5 +1,7 @@
 """R's files. There is no R here: they are made with rdata, attributes and all."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,8 +10,8 @@ from rdata.missing import R_INT_NA
 from rdata.parser import RObjectType
 
 import partita as pt
-from io_r import Atom, write_rda, write_rds
-from partita.errors import InvalidInputError, InvalidLabelsError
+from io_r import Atom, Listed, write_rda, write_rds
+from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError
 
 LABELS = np.array([[1, 1, 2], [3, 1, 1]], np.int32)
 EXPECTED = pt.Draws(LABELS)
@@ -123,3 +125,207 @@ def test_the_chains_of_a_matrix_for_r_count_from_one(tmp_path):
     later = pt.Draws([[0, 0, 1], [0, 1, 1]], chain=[1, 2])
     pt.write_draws(later, tmp_path / "e.rds")
     assert pt.read_draws(tmp_path / "e.rds") == later
+
+
+# ------------------------------------------------------ fits and draws as nine R packages save them
+
+
+Z = np.array([[1, 1, 2], [3, 1, 1], [2, 2, 2], [1, 2, 3]])
+DRAWS = pt.Draws(Z)
+CHAINS = pt.Draws(Z, chain=[1, 1, 2, 2])
+COLUMNS = ["z[1]", "z[2]", "z[3]"]
+DENSITY = np.random.default_rng(0).random((4, 5))
+
+
+@pytest.fixture
+def read(tmp_path):
+    def from_rds(value, **options):
+        return pt.read_draws(write_rds(tmp_path / "a.rds", value), **options)
+
+    return from_rds
+
+
+def test_rstan_extract(read):
+    """dimnames with names and no column names: list(iterations = NULL, NULL)."""
+    assert read(Atom(Z, {"iterations": None, "": None})) == DRAWS
+    assert read(Atom(Z.astype(float), {"iterations": ["1", "2", "3", "4"], "": None})) == DRAWS
+
+
+def test_bnpmix(read):
+    fit = {"density": DENSITY, "data": Atom([0.5, 1.5, 2.5]), "clust": Z, "group_log": Atom([1, 2])}
+    assert read(Listed(fit, r_class=["BNPdens"])) == DRAWS
+    # The data may be whole numbers too: then only the class tells, or the path does.
+    fit["data"] = np.array([[1, 5], [2, 6], [3, 7]])
+    assert read(Listed(fit, r_class=["BNPdens"])) == DRAWS
+    with pytest.raises(InvalidInputError, match=r"'data', 'clust'.*var_name='data'"):
+        read(Listed(fit))
+    assert read(Listed(fit), var_name="clust") == DRAWS
+    assert read(Listed(fit), var_name="fit$clust") == DRAWS
+    with pytest.raises(InvalidInputError, match=r"nothing at .*It holds: density, data"):
+        read(Listed(fit), var_name="fit$klust")
+
+
+def test_fits_in_rdata(tmp_path):
+    fit = Listed({"density": DENSITY, "clust": Z}, r_class=["BNPdens"])
+    file = write_rda(tmp_path / "a.RData", fit=fit, y=Atom([0.1, 0.2, 0.3]))
+    assert pt.read_draws(file) == DRAWS
+    assert pt.read_draws(file, var_name="fit$clust") == DRAWS
+
+
+def test_dirichletprocess_and_antman(read):
+    vectors = Listed([Atom(row) for row in Z])
+    fit = Listed(
+        {"data": Atom([0.1, 0.2, 0.3]), "labelsChain": vectors, "alphaChain": Atom(DENSITY[0, :4])},
+        r_class=["list", "dirichletprocess", "gaussian"],
+    )
+    assert read(fit) == DRAWS
+    assert read(vectors) == DRAWS
+    antman = Listed({"K": Atom([2, 2, 1, 3]), "CI": vectors}, r_class=["AM_mcmc_output"])
+    assert read(antman) == DRAWS
+    assert read(Listed({"a": {"b": vectors}})) == DRAWS
+    assert read(Listed({"a": {"b": vectors}, "c": Z}), var_name="a$b") == DRAWS
+
+
+def test_posterior(read):
+    cube = np.stack([Z[:2], Z[2:]], axis=1)
+    names = {"iteration": ["1", "2"], "chain": ["1", "2"], "variable": COLUMNS}
+    assert read(Atom(cube, names, r_class=["draws_array", "draws", "array"])) == CHAINS
+    stan = {"iterations": None, "chains": ["chain:1", "chain:2"], "parameters": COLUMNS}
+    assert read(Atom(cube, stan)) == CHAINS
+    assert read(Atom(cube, [None, None, COLUMNS])) == CHAINS
+    with pytest.raises(InvalidInputError, match="dimensions have no names"):
+        read(Atom(cube))
+    rows = {"draw": list("1234"), "variable": COLUMNS}
+    matrix = Atom(Z, rows, r_class=["draws_matrix", "draws"], nchains=np.array([2], np.int32))
+    assert read(matrix) == CHAINS
+    rvar = Listed([], r_class=["rvar"], draws=Atom(Z, {"": list("1234"), "i": None}))
+    rvar.attributes["nchains"] = np.array([2], np.int32)
+    assert read(rvar) == CHAINS
+    mu = Listed([], r_class=["rvar"], draws=Atom(DENSITY))
+    assert read(Listed({"z": rvar, "mu": mu}, r_class=["draws_rvars", "draws"])) == CHAINS
+    chains = [
+        Listed({name: Atom(part[:, i]) for i, name in enumerate(COLUMNS)})
+        for part in (Z[:2], Z[2:])
+    ]
+    draws_list = Listed({"1": chains[0], "2": chains[1]}, r_class=["draws_list", "draws"])
+    found = read(draws_list)
+    assert found.labels.tolist() == DRAWS.labels.tolist()
+    assert found.chain.tolist() == ["1", "1", "2", "2"]
+
+
+def test_nimble_and_coda(read):
+    parts = {"chain1": Atom(Z[:2], [None, COLUMNS]), "chain2": Atom(Z[2:], [None, COLUMNS])}
+    found = read(Listed(parts))
+    assert found.labels.tolist() == DRAWS.labels.tolist()
+    assert found.chain.tolist() == ["chain1", "chain1", "chain2", "chain2"]
+    more = [
+        Atom(np.column_stack([DENSITY[:2, 0], p]), [None, ["alpha", *COLUMNS]]) for p in (Z[:2],)
+    ]
+    assert read(Listed({"samples": Listed(more), "WAIC": Atom([1.5])}), var_name="samples$z") == (
+        pt.Draws(Z[:2], chain=[0, 0])
+    )
+
+
+def test_jags_samples(read):
+    array = np.stack([Z[:2].T, Z[2:].T], axis=2)  # item, iteration, chain
+    assert read(Listed({"z": Atom(array, r_class=["mcarray"])})) == CHAINS
+
+
+def test_text_bit64_and_factors(read):
+    assert read(Atom(np.array([["a", "b"], ["b", "b"]]))) == pt.Draws([[0, 1], [0, 0]])
+    big = np.array([[2**60, 2**60 + 1], [5, 5]])
+    assert read(Atom(big, r_class=["integer64"])) == pt.Draws([[0, 1], [0, 0]])
+    with pytest.raises(InvalidLabelsError, match="missing"):
+        read(Atom(np.array([[1, np.iinfo(np.int64).min]]), r_class=["integer64"]))
+    factor = Atom(np.array([2, 1], np.int32), r_class=["factor"], levels=np.array(["x", "y"]))
+    frame = Listed({"a": factor, "b": factor}, r_class=["data.frame"])
+    assert read(frame) == pt.Draws([[0, 0], [0, 0]], item_names=["a", "b"])
+
+
+def test_mangled_names(read):
+    """read.csv() makes z.1. of z[1]."""
+    columns = {name: Atom(Z[:, i]) for i, name in enumerate(["z.1.", "z.2.", "z.3."])}
+    assert read(Listed(columns, r_class=["data.frame"])) == DRAWS
+
+
+def test_a_whole_file_is_never_called_damaged(read, tmp_path):
+    for value in (
+        Listed({"a": Atom([1.5])}),
+        Listed([]),
+        Atom([1, 2, 3]),
+        Listed([Atom([1]), Z[0]]),
+    ):
+        with pytest.raises((InvalidInputError, InvalidLabelsError)) as caught:
+            read(value)
+        assert "damaged" not in str(caught.value)
+        assert "0 matrices" not in str(caught.value)
+    (tmp_path / "b.rds").write_bytes(b"\x1f\x8bxx")
+    with pytest.raises(FileFormatError, match="damaged"):
+        pt.read_draws(tmp_path / "b.rds")
+
+
+def test_items_in_rows(read):
+    wide = Atom(np.ones((6, 8), int), [list("abcdef"), [f"V{i}" for i in range(8)]])
+    with pytest.warns(UserWarning, match="pass transpose=True"):
+        read(wide)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read(wide, transpose=True).item_names == tuple("abcdef")
+
+
+class S4:
+    """An object of class ``stanfit``: its slots are attributes."""
+
+    def __init__(self, **slots):
+        self.slots = slots
+
+
+def _s4(data, converter):
+    from rdata.conversion import to_r
+    from rdata.parser import RObjectType
+
+    attributes = converter.convert_to_r_attributes({**data.slots, "class": np.array(["stanfit"])})
+    return to_r.build_r_object(RObjectType.S4, value=None, is_object=True, attributes=attributes)
+
+
+@pytest.fixture
+def stanfit(monkeypatch):
+    from rdata.parser import RObjectType
+    from rdata.unparser import _unparser
+
+    import io_r
+
+    monkeypatch.setitem(io_r.CONSTRUCTORS, S4, _s4)
+    usual = _unparser.Unparser.unparse_r_object
+
+    def with_s4(self, obj):
+        """R writes an S4 object as its flags and its attributes; rdata's writer knows none."""
+        if obj.info.type is not RObjectType.S4:
+            return usual(self, obj)
+        self.unparse_int(_unparser.pack_r_object_info(obj.info))
+        return self.unparse_r_object(obj.attributes)
+
+    monkeypatch.setattr(_unparser.Unparser, "unparse_r_object", with_s4)
+
+    def made(warmup):
+        chains = []
+        for rows in (Z[:2], Z[2:]):
+            whole = np.concatenate([np.full((warmup, 3), 9), rows])
+            columns = {f"z[{i + 1}]": Atom(whole[:, i].astype(float)) for i in range(3)}
+            columns["lp__"] = Atom(np.linspace(-3.0, -2.5, len(whole)))
+            chains.append(Listed(columns))
+        sim = Listed({"samples": Listed(chains), "warmup2": Atom([warmup, warmup])})
+        return S4(model_name=np.array(["mixture"]), sim=sim, mode=Atom([0]))
+
+    return made
+
+
+@pytest.mark.parametrize("warmup", [0, 3])
+def test_a_whole_stanfit(read, stanfit, warmup, tmp_path):
+    """saveRDS(fit): draws of the chains in slot sim, less the warm-up that it counts."""
+    assert read(stanfit(warmup)) == CHAINS
+    assert read(stanfit(warmup), var_name="z") == CHAINS
+    file = write_rda(tmp_path / "a.RData", fit=stanfit(warmup), y=Atom([0.1, 0.2, 0.3]))
+    assert pt.read_draws(file) == CHAINS
+    with pytest.raises(InvalidInputError, match="not among the variables"):
+        read(stanfit(warmup), var_name="theta")

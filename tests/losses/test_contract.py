@@ -1,9 +1,10 @@
-"""One contract for every loss: a value that measures two partitions."""
+"""One contract for every loss: a value that measures two partitions, and agrees with R to 1e-10."""
 
 import copy
 import dataclasses
 import math
 import pickle
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from loss_instances import CLASSES, INSTANCES, PRICED, every_loss, every_name
 from outside_losses import Jaccard
 from partita.losses import LOSSES
 from partita.losses.evaluate import as_loss
+from reference import ground_truth as truth
 from reference import losses as slow
 from reference.partitions import every_partition
 
@@ -111,3 +113,32 @@ def test_equal_trivial_partitions_are_at_zero(loss, n):
                 assert pt.expected_loss(labels, loss=loss, similarity=p) == pytest.approx(
                     0, abs=1e-14
                 )
+
+
+# --------------------------------------------------------------- agreement with R, record by record
+
+
+RECORDS = truth.load()
+
+
+def name_of(record) -> tuple[str, str]:
+    return record["package"], record["function"]
+
+
+def title(record) -> str:
+    return "-".join(name_of(record)).replace(" ", "_")
+
+
+@pytest.mark.parametrize("record", [r for r in RECORDS if name_of(r) in truth.CHECKS], ids=title)
+def test_record(record):
+    truth.CHECKS[name_of(record)](record["arguments"], record["value"])
+
+
+def test_no_record_is_ignored():
+    seen = Counter(map(name_of, RECORDS))
+    assert seen.keys() == truth.CHECKS.keys() | truth.ELSEWHERE.keys()
+    assert not truth.CHECKS.keys() & truth.ELSEWHERE.keys()
+    covered = sum(seen[name] for name in truth.CHECKS)
+    left = {name: seen[name] for name in truth.ELSEWHERE}
+    assert left == {("BNPmix", "PYcalibrate"): 3, ("mcclust", "medv"): 1}
+    assert covered == len(RECORDS) - 4 == 317

@@ -1,12 +1,16 @@
-"""The lattice of partitions: laws, and the definitions enumerated."""
+"""The lattice of partitions: laws, the definitions enumerated, and its enumeration."""
 
+import math
+from collections import Counter
 from itertools import islice
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import partita as pt
+from partita.lattice import partition_blocks
 from reference import partitions as slow
 from strategies import label_vectors, same_items
 
@@ -75,3 +79,69 @@ def test_neighbours_are_lazy():
     first = next(pt.lattice.covered_by(np.zeros(300, int)))
     assert pt.cluster_sizes(first).tolist() == [1, 299]
     assert len(list(islice(pt.lattice.covers(np.arange(300)), 3))) == 3
+
+
+# --------------------------------------------------------- counting, listing and drawing partitions
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
+def test_every_partition_once_in_order(n):
+    assert [c.tolist() for c in pt.lattice.all_partitions(n)] == slow.every_partition(n)
+
+
+@pytest.mark.parametrize("n", [1, 4, 9])
+@pytest.mark.parametrize("rows", [1, 2, 15, 1000])
+def test_blocks_hold_the_same_partitions_whatever_their_size(n, rows):
+    blocks = list(islice(partition_blocks(n, rows), 400))
+    listed = np.concatenate(blocks)
+    assert all(len(block) == rows for block in blocks[:-1])
+    assert np.array_equal(listed, list(islice(pt.lattice.all_partitions(n), len(listed))))
+
+
+def test_twelve_items_are_listed_to_the_end():
+    total, by_clusters = 0, np.zeros(13, np.int64)
+    for block in partition_blocks(12, 1 << 16):
+        total += len(block)
+        by_clusters += np.bincount(block.max(axis=1) + 1, minlength=13)
+    assert total == pt.lattice.bell_number(12) == 4213597
+    assert by_clusters.tolist() == [pt.lattice.stirling_number(12, k) for k in range(13)]
+
+
+def test_bell_and_stirling_numbers_satisfy_their_recurrences():
+    for n in range(30):
+        stirling = [pt.lattice.stirling_number(n, k) for k in range(n + 2)]
+        assert pt.lattice.bell_number(n) == sum(stirling)
+        assert pt.lattice.bell_number(n + 1) == sum(
+            math.comb(n, k) * pt.lattice.bell_number(k) for k in range(n + 1)
+        )
+        for k in range(1, n + 2):
+            assert pt.lattice.stirling_number(n + 1, k) == k * stirling[k] + stirling[k - 1]
+
+
+def crp_probability(labels, concentration: float) -> float:
+    sizes = pt.cluster_sizes(labels)
+    log_p = sizes.size * math.log(concentration) + sum(math.lgamma(n) for n in sizes)
+    n = len(labels)
+    return math.exp(log_p + math.lgamma(concentration) - math.lgamma(concentration + n))
+
+
+@pytest.mark.parametrize("concentration", [0.3, 2.5])
+def test_random_partitions_follow_the_chinese_restaurant_process(concentration):
+    rng = np.random.default_rng(3)
+    n_draws = 8000
+    drawn = Counter(
+        tuple(pt.lattice.random_partition(4, concentration=concentration, rng=rng).tolist())
+        for _ in range(n_draws)
+    )
+    expected = {tuple(c): crp_probability(c, concentration) for c in slow.every_partition(4)}
+    assert sum(expected.values()) == pytest.approx(1)
+    for partition, p in expected.items():
+        # Five standard errors: a false alarm over the 15 partitions is below 1e-5.
+        assert abs(drawn[partition] / n_draws - p) < 5 * math.sqrt(p * (1 - p) / n_draws)
+
+
+def test_random_partition_is_reproducible_canonical_and_large():
+    a = pt.lattice.random_partition(100_000, concentration=5.0, rng=7)
+    assert np.array_equal(a, pt.lattice.random_partition(100_000, concentration=5.0, rng=7))
+    assert np.array_equal(a, pt.canonical(a))
+    assert a.dtype == np.int32

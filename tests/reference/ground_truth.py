@@ -3,6 +3,11 @@
 A record is one call of an R package. Records of searches and balls are checked
 here for the loss of the labels they report; that our own searches and balls do
 as well is the matter of their own tests.
+
+Where conventions differ: mcclust, GreedyEPL and BNPmix count Binder's loss in
+unordered pairs, N²/2 times ours; mcclust's VI is in bits or nats; the packages'
+VI.lb contains the constant term in log Σ_j p_ij, as ours does, so the values
+are equal without an offset.
 """
 
 import json

@@ -98,17 +98,34 @@ def test_the_card_says_what_the_screen_says(summary):
         assert f": {text}" in screen_text
 
 
-def test_chains_that_disagree_give_three_statements():
-    half = np.repeat([0, 1], 12)
-    labels = np.vstack([labels_around(half, 200), labels_around(np.repeat([0, 1, 2], 8), 200)])
-    summary = pt.summarize(pt.Draws(labels, chain=np.repeat([0, 1], 200)), progress=False)
+def test_chains_that_disagree_give_three_statements_and_their_answers_in_the_details():
+    rng = np.random.default_rng(0)
+    other = np.where(np.arange(24) >= 20, 0, TRUTH)
+    labels = np.array([TRUTH, other])[np.repeat([0, 0, 0, 1], 100)]
+    noise = rng.random(labels.shape) < 0.03
+    labels = np.where(noise, rng.integers(0, 3, labels.shape), labels)
+    summary = pt.summarize(pt.Draws(labels, chain=np.repeat(range(4), 100)), progress=False)
     assert summary.diagnostics.chains_disagree
-    lines = str(summary).splitlines()
-    assert len(lines) == 3
+    assert len(str(summary).splitlines()) == 3
     assert "The chains disagree" in str(summary)
-    assert "no answer yet" in str(summary)
-    assert "no answer yet" in summary._repr_html_()
+    for text in (str(summary), summary._repr_html_()):
+        assert "no answer yet" in text
     assert "Estimate: " in summary.details()
+    assert summary.representatives.n == 2
+    text = " ".join(summary.details().split())
+    assert "Representative 0: 75% of the draws (chains 0, 1 and 2)." in text
+    assert "items 20, 21, 22 and 23 move from cluster 2 to cluster 0" in text
+    assert "No chain crosses" in text
+    assert "representatives(draws)" in text
+    with pytest.warns(DeprecationWarning, match="representatives"):
+        assert summary.rivals is summary.representatives
+    with pytest.warns(DeprecationWarning, match="chain_assignment"):
+        assert summary.representatives.owners.tolist() == [0, 0, 0, 1]
+
+
+def test_chains_that_agree_have_no_several_answers(summary):
+    assert summary.representatives is None
+    assert summary.to_dict()["representatives"] is None
 
 
 def test_many_clusters_and_long_names_still_fit():
