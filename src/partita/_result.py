@@ -67,6 +67,11 @@ class Table(NamedTuple):
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
+    @classmethod
+    def of_columns(cls, caption: str, columns: Mapping[str, Iterable[str]]) -> Table:
+        """The table of these columns by heading."""
+        return cls(caption, tuple(columns), tuple(zip(*columns.values(), strict=True)))
+
     def text(self) -> str:
         """Columns under their headings, the first to the left, the others to the right."""
         lines = [tuple(map(printable, line)) for line in (self.columns, *self.rows)]

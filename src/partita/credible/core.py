@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +22,11 @@ from partita.credible.ball import clean_prob
 from partita.credible.core_search import (
     Growth,
     Path,
-    agreeing_weight,
     bound_size,
     grow_from_seeds,
     improve,
     nested_path,
     prepare,
-    renumber_partial,
     work_of_growth,
 )
 from partita.draws import Draws
@@ -48,9 +46,9 @@ from partita.labels import (
 from partita.lattice import PartialPartition
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss
-from partita.mcmc import beta_quantile, ess_bulk, rank_normalised
+from partita.mcmc import beta_quantile
 from partita.posterior import Posterior, as_posterior
-from partita.scan import FEW_DRAWS, chain_rows, chains_of, gather_for
+from partita.scan import chain_rows, chains_of, effective_share, gather_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -405,12 +403,12 @@ class CredibleCore(Result):
     @property
     def sentence(self) -> str:
         """Describe the core in one sentence."""
-        size, n = self.partial.size, self.draws.n_items
+        size, k, n = self.partial.size, self.partial.n_clusters, self.draws.n_items
         if size == 1 < n:
             return self.note or "No two items are grouped identically often enough."
-        whole = f"{size:,} of {counted(n, 'item')} ({counted(self.n_clusters, 'cluster')})"
+        whole = f"{size:,} of {counted(n, 'item')} ({counted(k, 'cluster')})"
         text = f"{whole} {'is' if size == 1 else 'are'} grouped identically {holding(self, 2)}"
-        if self.is_held_out:
+        if self._search.held_out:
             text += (
                 f" ± {self.probability_mcse:.2g}, measured on draws held out (at least "
                 f"{self.probability_low:.2f} with {100 * CONFIDENCE:g}% confidence)"
@@ -552,10 +550,10 @@ class CredibleCore(Result):
 
 def holding(core: CredibleCore, decimals: int = 3) -> str:
     """How often the core's grouping holds, in words: with a probability, or in these draws."""
-    said = words(core.draws.kind)
-    if core.draws.kind == "ensemble":
+    kind, said = core.draws.kind, words(core.draws.kind)
+    if kind == "ensemble":
         return said.holding.format(f"{core.probability:.{decimals - 2}%}")
-    if core.is_held_out or core.draws.kind != "posterior":
+    if core._search.held_out or kind != "posterior":
         return said.holding.format(f"{core.probability:.{decimals}f}")
     return f"in {core.in_sample_probability:.{decimals - 2}%} of these {said.draws}"
 
@@ -567,29 +565,12 @@ class _Sample:
         own = draws if where.size == draws.n_draws else draws[where]
         self.where, self.weights = where, own.weights
         self.n_effective, self.probabilities = own.n_effective, own.probabilities
-        self._by_chain = chain_rows(own)
+        self.by_chain = chain_rows(own)
 
     def share(self, event: Bools) -> float:
         """Weight of the draws in which an event occurs."""
         found = event.mean() if self.weights is None else self.weights[event].sum()
         return min(1.0, float(found))
-
-    def effective_share(self, values: NDArray[Any]) -> float:
-        """Effective number of draws over their number.
-
-        Draws whose autocorrelation cannot be told from 0 count as independent; each chain too
-        short to tell counts once.
-        """
-        chains = values[self._by_chain].astype(np.float64)
-        if chains.shape[1] < FEW_DRAWS:
-            return len(chains) / values.size
-        if np.ptp(chains) == 0.0:
-            return 1.0
-        scores = rank_normalised(chains)
-        scores -= scores.mean()
-        lag_one = (scores[:, 1:] * scores[:, :-1]).sum() / np.square(scores).sum()
-        correlated = lag_one > 2.0 / np.sqrt(chains.size)
-        return float(min(1.0, ess_bulk(chains) / chains.size)) if correlated else 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -684,53 +665,49 @@ class _TruncatedPath:
             return float("nan")
         if rest.weights is not None:
             return rest.n_effective
-        event = rest.effective_share(self.agreed >= max(size, 2))
+        event = effective_share(self.agreed >= max(size, 2), rest.by_chain)
         return self.agreed.size * min(self.independent, event)
 
 
 def _core_at(search: _Search, prob: float, clock: Clock) -> CredibleCore:
-    draws, distinct, index = (
-        search.posterior.draws, search.posterior.distinct, search.posterior.index,
-    )  # fmt: skip
-    rows, whole = distinct.rows(0, distinct.n_draws), search.whole
+    posterior, whole = search.posterior, search.whole
+    distinct, index = posterior.distinct, posterior.index
+    rows = distinct.rows(0, distinct.n_draws)
     with clock.until(0.9) as stop:
         cuts = [_truncate_path(part, prob, search, rows, index, stop) for part in search.parts]
     cut = max(cuts, key=lambda each: (each.size, float(each.curve[each.size - 1])))
     table = cut.part.growth.table
-    partial = renumber_partial(cut.path.partial(cut.size, rows.shape[1]))
-    upper = rows.shape[1]
-    agrees = agreeing(rows, partial)[index]
+    partial, upper = cut.path.partial(cut.size, rows.shape[1]), rows.shape[1]
     if search.bound is not None:
-        found = cut.size if whole.share(agrees) >= prob - MASS else 1
-        work = _BOUND_WORK[search.bound]
+        share = whole.share(agreeing(rows, partial)[index])
+        found, work = cut.size if share >= prob - MASS else 1, _BOUND_WORK[search.bound]
         with clock.until() as stop:
-            upper, larger = bound_size(search.posterior, prob, found, work, stop, clock.left)
+            upper, larger = bound_size(posterior, prob, found, work, stop, clock.left)
         if larger is not None and not search.held_out:
             partial = larger
             path = nested_path(table, partial, np.zeros(1, np.bool_))
             size = int((partial >= 0).sum())
             cut = _TruncatedPath(cut.part, path, path.mass / table.total, size, size, cut.rounds)
-            agrees = agreeing(rows, partial)[index]
     grouping = PartialPartition(partial)
-    labels, size = grouping.labels, cut.size
+    labels, size, rest = grouping.labels, cut.size, cut.part.rest
+    measured_on = rows[index[rest.where]]
+    agrees = agreeing(rows, labels)[index]
+    in_sample = min(1.0, float(table.weights[agreeing(table.rows, labels)].sum()) / table.total)
+    # An item's best place where the core was found: apart from all of it, or in a cluster.
+    place = weights_of_places(table.rows, table.weights, labels).argmax(axis=0)
+    with_item = weights_of_places(measured_on, rest.probabilities, labels)
     if search.held_out:
-        in_sample = min(1.0, agreeing_weight(table, labels) / table.total)
         measured, error = _cross_fit_curve(cut, cuts)
         probability = max(float(measured[size - 1]), cut.low)
     else:
         in_sample, measured, error = whole.share(agrees), cut.curve, float("nan")
-        probability = float("nan") if draws.kind == "posterior" else in_sample
+        probability = float("nan") if posterior.draws.kind == "posterior" else in_sample
     best = np.maximum(cut.part.growth.best, cut.path.mass) / table.total
     best[:size] = np.maximum(best[:size], in_sample)
     # A subset agrees whenever the set does.
     curve = np.clip(np.maximum.accumulate(best[::-1])[::-1], 0.0, 1.0)
     numbered = _renumber(labels, search.numbers)
-    rest, numbers = cut.part.rest, np.unique(numbered[numbered >= 0])
-    alike = _hold_clusters(rows, numbered, numbers)
-    rows = rows[index[rest.where]]
-    # An item's best place where the core was found: apart from all of it, or in a cluster.
-    place = weights_of_places(table.rows, table.weights, labels).argmax(axis=0)
-    with_item = weights_of_places(rows, rest.probabilities, labels)
+    alike = _hold_clusters(rows, numbered)
     return CredibleCore(
         prob=prob,
         partial=grouping,
@@ -749,20 +726,20 @@ def _core_at(search: _Search, prob: float, clock: Clock) -> CredibleCore:
         held_out=cut.part.is_rest,
         n_effective=cut.n_effective(size),
         n_found=cut.found,
-        n_starts=sum(part.growth.n_starts for part in search.parts),
-        n_seeds=sum(part.growth.n_seeds for part in search.parts),
-        rounds=sum(each.rounds for each in cuts),
+        n_starts=sum([part.growth.n_starts for part in search.parts]),
+        n_seeds=sum([part.growth.n_seeds for part in search.parts]),
+        rounds=sum([each.rounds for each in cuts]),
         limits=("interrupt",) if clock.interrupted else ("time limit",) * (clock.left == 0.0),
-        draws=draws,
+        draws=posterior.draws,
         _search=search,
     )
 
 
-def _hold_clusters(rows: Labels, labels: Labels, numbers: Labels) -> list[Bools]:
+def _hold_clusters(rows: Labels, labels: Labels) -> list[Bools]:
     """For each cluster, the rows that have its items together and apart from the core's others."""
     items = np.flatnonzero(labels >= 0)
     rows, grouping, found = rows[:, items], labels[items], []
-    for number in numbers:
+    for number in np.unique(grouping):
         members = np.flatnonzero(grouping == number)
         same = rows == rows[:, members[:1]]
         found.append(same[:, members].all(axis=1) & (same.sum(axis=1) == members.size))
@@ -798,7 +775,10 @@ def _truncate_path(
     if rest.weights is None:
         # An event that nearly always occurs shows nothing of how a chain moves, and one part
         # alone estimates an effective number poorly.
-        independent = min([each.effective_share(alike[each.where]) for each in (rest, own)])
+        independent = min(
+            effective_share(agreed, rest.by_chain),
+            effective_share(alike[own.where], own.by_chain),
+        )
     reached = np.bincount(agreed, rest.weights, minlength=partial.size + 1)[::-1].cumsum()[-2::-1]
     curve = reached / reached[0]  # every draw agrees about one item
     cut = replace(cut, curve=curve, agreed=agreed, independent=independent)

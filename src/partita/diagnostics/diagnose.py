@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from textwrap import wrap
@@ -351,22 +351,20 @@ class Diagnostics(Result):
 
     def table(self, names: Sequence[str] | None = None) -> Table:
         """One row per quantity, as text, by other names where these are given."""
-        columns = (self.mean, self.sd, self.mcse, self.ess_bulk, self.ess_tail, self.rhat)
-        forms = ("{:.4g}", "{:.4g}", "{:.2g}", "{:,.0f}", "{:,.0f}")
-        shown = (*(form.format for form in forms), rhat_in_words)
-        rows = tuple(
-            (
-                name,
-                *(
-                    in_words(column[j]) if np.isfinite(column[j]) else "–"
-                    for column, in_words in zip(columns, shown, strict=True)
-                ),
-            )
-            for j, name in enumerate(names or self.names)
-        )
-        headings = ("Quantity", "Mean", "SD", "MCSE", "Bulk ESS", "Tail ESS", "R-hat")
+        forms: dict[str, tuple[Floats, Callable[[float], str]]] = {
+            "Mean": (self.mean, "{:.4g}".format),
+            "SD": (self.sd, "{:.4g}".format),
+            "MCSE": (self.mcse, "{:.2g}".format),
+            "Bulk ESS": (self.ess_bulk, "{:,.0f}".format),
+            "Tail ESS": (self.ess_tail, "{:,.0f}".format),
+            "R-hat": (self.rhat, rhat_in_words),
+        }
+        columns = {
+            heading: [in_words(value) if np.isfinite(value) else "–" for value in column]
+            for heading, (column, in_words) in forms.items()
+        }
         caption = "Quantities that do not depend on labels, and their convergence."
-        return Table(caption, headings, rows)
+        return Table.of_columns(caption, {"Quantity": names or self.names, **columns})
 
     def __str__(self) -> str:
         if self.kind == "ensemble":
@@ -491,28 +489,15 @@ def diagnose_values(
     n_jobs: int | None = None,
 ) -> Diagnostics:
     """Diagnostics of functionals already computed."""
-    weighted = draws.weights is not None
-    compared, columns = draws, values
-    if not weighted and not (long := long_chains(draws)).all():
-        kept = np.flatnonzero(long[chains_of(draws)[1]])
-        compared = draws[kept]
-        columns = {name: column[kept] for name, column in values.items()}
-    rows = chain_rows(compared)
-    n_looks = 2 * len(columns)
-    measure = (
-        partial(_diagnose_weighted, compared)
-        if weighted
-        else partial(_diagnose_chains, rows, n_looks)
-    )
-    # In threads, whatever backend is chosen: the draws would travel for little work.
-    table = np.array(run(measure, columns.values(), count_jobs(n_jobs))).T
+    compared, columns, table = _diagnose_each(values, draws, n_jobs)
     mean, sd, mcse, ess_bulk, ess_tail, rhat, by_chance, times = table
     if compared is not draws:
         mean = np.array([column.mean() for column in values.values()])
         sd = np.array([column.std(ddof=1) for column in values.values()])
     agreement, start, inflation = None, None, 1.0
     drifted = Drift(*[float("nan")] * 3)
-    if not weighted:
+    if draws.weights is None:
+        rows = chain_rows(compared)
         pairs = count_pairs(compared, MAX_PAIRS, rng, n_jobs)
         inflation = max(pair_autocorrelation_time(pairs.some, rows), float(times.max()))
         if compared.n_chains > 1:
@@ -551,6 +536,34 @@ def diagnose_values(
         drift_maximal_sd=drifted.maximal_sd,
         drift_moved=drifted.moved,
     )
+
+
+def rhat_and_ess(
+    values: dict[str, Floats], draws: AnyDraws, n_jobs: int | None = None
+) -> tuple[Floats, Floats]:
+    """R-hat and bulk effective sample size of each functional."""
+    _, _, (_, _, _, ess_bulk, _, rhat, _, _) = _diagnose_each(values, draws, n_jobs)
+    return rhat, ess_bulk
+
+
+def _diagnose_each(
+    values: dict[str, Floats], draws: AnyDraws, n_jobs: int | None
+) -> tuple[AnyDraws, dict[str, Floats], Floats]:
+    """The draws and values of the chains that are long enough, and a column for each functional.
+
+    The rows are those of :func:`_diagnose_chains`.
+    """
+    compared, columns = draws, values
+    if draws.weights is not None:
+        measure = partial(_diagnose_weighted, draws)
+    else:
+        if not (long := long_chains(draws)).all():
+            kept = np.flatnonzero(long[chains_of(draws)[1]])
+            compared = draws[kept]
+            columns = {name: column[kept] for name, column in values.items()}
+        measure = partial(_diagnose_chains, chain_rows(compared), 2 * len(columns))
+    # In threads, whatever backend is chosen: the draws would travel for little work.
+    return compared, columns, np.array(run(measure, columns.values(), count_jobs(n_jobs))).T
 
 
 def _diagnose_chains(rows: Ints, n_looks: int, column: Floats) -> tuple[float, ...]:

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from partita._validate import Rng, integer, strings, unexpected
 from partita._wording import counted, rhat_in_words
 from partita.diagnostics.agreement import functionals
-from partita.diagnostics.diagnose import diagnose_values, title_of, trace_functionals
+from partita.diagnostics.diagnose import rhat_and_ess, title_of, trace_functionals
 from partita.errors import NotSupportedError, UnknownNameError
 from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, LabelsLike
 from partita.plots import _style as style
 from partita.samplers.base import Product
 from partita.samplers.fit import Fit
-from partita.scan import by_chain
+from partita.scan import chain_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,12 +77,11 @@ def prepare_functionals(
     if unknown or not chosen:
         known = ", ".join(map(repr, values))
         raise unexpected(names, "names", f"some of {known}", UnknownNameError)
-    found = diagnose_values({name: values[name] for name in chosen}, draws, n_jobs=n_jobs)
+    rhat, ess = rhat_and_ess({name: values[name] for name in chosen}, draws, n_jobs)
+    rows = chain_rows(draws)
     return tuple(
-        Functional(
-            name, by_chain(draws, values[name]), float(found.rhat[j]), float(found.ess_bulk[j])
-        )
-        for j, name in enumerate(chosen)
+        Functional(name, values[name][rows], *numbers)
+        for name, *numbers in zip(chosen, rhat.tolist(), ess.tolist(), strict=True)
     )
 
 

@@ -264,7 +264,7 @@ def prepare(summary: Summary) -> Content:
         "other": table.other,
         "share": table.share.astype(np.float32),
     }
-    cores = () if core is None else (core if p == core.prob else core.at(p) for p in PROBS)
+    cores = [] if core is None else [core if p == core.prob else core.at(p) for p in PROBS]
     moved: dict[str, Items] = {}
     if several is not None and several.n > 1:
         moved = {f"representative{r}": moved_items(several, r) for r in range(several.n)}
@@ -277,7 +277,7 @@ def prepare(summary: Summary) -> Content:
         note="",
         names=summary.draws.item_names,
         columns=columns,
-        cores=tuple(Core(one.prob, one.sentence, one.items) for one in cores),
+        cores=tuple([Core(one.prob, one.sentence, one.partial.items) for one in cores]),
         differing=moved,
     )
     return content if heat.n_items <= MOST_ITEMS else with_fewer_items(content)

@@ -29,7 +29,7 @@ from partita.posterior import any_posterior
 from partita.search.estimate import estimate as estimate_of
 from partita.summary import text
 from partita.summary.result import AnySummary, recorded, versions_used
-from partita.summary.tables import diagnostics, item_name, latex
+from partita.summary.tables import diagnostics, item_names, latex
 
 if TYPE_CHECKING:
     from partita.features.draws import FeatureDraws
@@ -299,66 +299,59 @@ def _certainty(summary: FeatureSummary, first: int) -> tuple[str, str]:
 
 def _bounds(summary: FeatureSummary) -> Table:
     ball = summary.ball
-    rows = tuple(
-        (
-            name,
-            f"{bound.n_features[0]:,}",
-            f"{bound.n_memberships[0]:,}",
-            f"{bound.distance:g}",
-            f"{len(bound):,}",
-        )
-        for name, bound in ball.bounds.items()
-    )
+    found = ball.bounds
     caption = (
         f"Bounds of the {percent(ball.prob)} {words(summary.draws.kind).ball}: fewest and most "
         "features, farthest, fewest and most memberships."
     )
-    columns = ("Bound", "Features", "Memberships", "Distance", "Allocations that tie")
-    return Table(caption, columns, rows)
+    columns = {
+        "Bound": list(found),
+        "Features": [f"{b.n_features[0]:,}" for b in found.values()],
+        "Memberships": [f"{b.n_memberships[0]:,}" for b in found.values()],
+        "Distance": [f"{b.distance:g}" for b in found.values()],
+        "Allocations that tie": [f"{b.mass.size:,}" for b in found.values()],
+    }
+    return Table.of_columns(caption, columns)
 
 
 def _features(summary: FeatureSummary, first: int = 0) -> Table:
     table, said = summary.features, words(summary.draws.kind)
-    rows = tuple(
-        (
-            str(k + first),
-            f"{table.size[k]:,}",
-            f"{table.matched[k]:.2f}",
-            f"{table.matched_size[k]:.1f}",
-            f"{summary.membership[summary.allocation[:, k], k].mean():.2f}",
-        )
-        for k in range(min(table.size.size, 3 * _LISTED))
-    )
+    shown = slice(3 * _LISTED)
+    sizes = table.size[shown]
+    means = [
+        p[held].mean()
+        for p, held in zip(summary.membership.T[shown], summary.allocation.T[shown], strict=True)
+    ]
     caption = (
         f"Features of the estimate: {said.probability} that a {said.draw} has a counterpart, its "
         "mean size, and the mean membership of the items."
     )
-    columns = ("Feature", "Items", "Matched", "Size there", "Membership")
-    return Table(caption, columns, rows)
+    columns = {
+        "Feature": [str(k + first) for k in range(sizes.size)],
+        "Items": [f"{size:,}" for size in sizes],
+        "Matched": [f"{share:.2f}" for share in table.matched[shown]],
+        "Size there": [f"{size:.1f}" for size in table.matched_size[shown]],
+        "Membership": [f"{mean:.2f}" for mean in means],
+    }
+    return Table.of_columns(caption, columns)
 
 
 def _items(summary: FeatureSummary, first: int = 0) -> Table:
-    table = summary.items
-    k = min(table.membership.shape[1], _LISTED)
-    rows = tuple(
-        (
-            item_name(summary, i, first),
-            f"{100 * table.share[i]:.1f}%",
-            *(
-                f"{table.membership[i, j]:.2f}{'*' if table.allocation[i, j] else ''}"
-                for j in range(k)
-            ),
-            f"{table.none[i]:.2f}",
-        )
-        for i in table.order[:_LISTED].tolist()
-    )
+    table, said = summary.items, words(summary.draws.kind)
+    shown = table.order[:_LISTED]
     caption = (
-        f"The least certain items: share of the expected loss, "
-        f"{words(summary.draws.kind).probability} of membership in each feature (* in the "
-        "estimate), and in none."
+        f"The least certain items: share of the expected loss, {said.probability} of membership in "
+        "each feature (* in the estimate), and in none."
     )
-    columns = ("Item", "Share", *(f"Feature {j + first}" for j in range(k)), "None")
-    return Table(caption, columns, rows)
+    columns = {
+        "Item": item_names(summary, shown, first),
+        "Share": [f"{100 * share:.1f}%" for share in table.share[shown]],
+    }
+    for j in range(min(table.membership.shape[1], _LISTED)):
+        held = zip(table.membership[shown, j], table.allocation[shown, j], strict=True)
+        columns[f"Feature {j + first}"] = [f"{p:.2f}{'*' if own else ''}" for p, own in held]
+    columns["None"] = [f"{share:.2f}" for share in table.none[shown]]
+    return Table.of_columns(caption, columns)
 
 
 FeatureSummary._tables = {

@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita._result import Table, fields_of, latex_rows, latex_text, plain
 from partita._wording import (
@@ -19,6 +20,7 @@ from partita._wording import (
     of_sizes,
     origin_in_words,
     percent,
+    with_unit,
     words,
 )
 from partita.diagnostics.diagnose import title_of
@@ -26,6 +28,7 @@ from partita.search.result import STARTED, constraints_of, found_by, limit_in_wo
 
 if TYPE_CHECKING:
     from partita.draws import Draws
+    from partita.kernels.arrays import Floats, Ints
     from partita.losses.base import Loss
     from partita.search.result import PointEstimate
     from partita.summary.result import AnySummary, Summary
@@ -46,73 +49,68 @@ _PROFILES = 200
 
 def clusters(summary: Summary, first: int = 0) -> Table:
     """How certain each cluster of the estimate is, from the largest on."""
-    table = summary.clusters
-    largest = sorted(range(len(table)), key=lambda k: -int(table.size[k]))
-    rows = tuple(
-        (
-            str(k + first),
-            f"{table.size[k]:,}",
-            f"{table.within[k]:.2f}",
-            str(table.nearest[k] + first) if table.nearest[k] >= 0 else "–",
-            f"{table.nearest_similarity[k]:.2f}",
-            f"{table.unchanged[k]:.2f}",
-            f"{table.similar[k]:.2f}",
-        )
-        for k in largest[:CLUSTERS]
-    )
+    table, event = summary.clusters, words(summary.draws.kind).event.format
+    shown = np.argsort(-table.size, kind="stable")[:CLUSTERS]
     caption = "Clusters of the estimate, from the largest on, and how certain they are."
     if len(table) > CLUSTERS:
         caption += f" {len(table) - CLUSTERS:,} smaller ones are not listed."
-    columns = ("Cluster", "Size", "Similarity within", "Nearest", "Similarity to it")
-    event = words(summary.draws.kind).event.format
-    shares = (event("unchanged"), event(f"Jaccard ≥\u00a0{table.jaccard:g}"))
-    return Table(caption, (*columns, *shares), rows)
+    columns = {
+        "Cluster": [str(k + first) for k in shown],
+        "Size": [f"{size:,}" for size in table.size[shown]],
+        "Similarity within": _decimals(table.within[shown]),
+        "Nearest": _numbers(table.nearest[shown], first),
+        "Similarity to it": _decimals(table.nearest_similarity[shown]),
+        event("unchanged"): _decimals(table.unchanged[shown]),
+        event(f"Jaccard ≥\u00a0{table.jaccard:g}"): _decimals(table.similar[shown]),
+    }
+    return Table.of_columns(caption, columns)
+
+
+def _decimals(values: Floats) -> list[str]:
+    return [f"{value:.2f}" for value in values]
+
+
+def _numbers(clusters: NDArray[np.integer], first: int) -> list[str]:
+    """Clusters counted from first; a dash for none."""
+    return [str(k + first) if k >= 0 else "–" for k in clusters]
 
 
 def items(summary: Summary, first: int = 0) -> Table:
     """The items whose cluster is least certain."""
-    table = summary.items
-    rows = tuple(
-        (
-            item_name(summary, i, first),
-            str(table.labels[i] + first),
-            f"{table.probability[i]:.2f}",
-            str(table.other[i] + first) if table.other[i] >= 0 else "–",
-        )
-        for i in table.order[:_ITEMS].tolist()
-    )
-    said = words(summary.draws.kind)
+    table, said = summary.items, words(summary.draws.kind)
+    shown = table.order[:_ITEMS]
     certain = int((table.probability >= 0.9).sum())
     caption = (
         f"Items whose cluster is least certain; {certain:,} of "
         f"{counted(table.labels.size, 'item')} stay in theirs {said.holding.format('0.9 or more')}."
     )
-    columns = ("Item", "Cluster", said.probability.capitalize(), "Otherwise mostly")
-    return Table(caption, columns, rows)
+    columns = {
+        "Item": item_names(summary, shown, first),
+        "Cluster": _numbers(table.labels[shown], first),
+        said.probability.capitalize(): _decimals(table.probability[shown]),
+        "Otherwise mostly": _numbers(table.other[shown], first),
+    }
+    return Table.of_columns(caption, columns)
 
 
-def item_name(summary: AnySummary, item: int, first: int = 0) -> str:
-    """An item by its name, or by its number."""
+def item_names(summary: AnySummary, items: Ints, first: int = 0) -> list[str]:
+    """Items by their names, or by their numbers."""
     names = summary.draws.item_names
-    return str(item + first) if names is None else names[item]
+    return [str(i + first) if names is None else names[i] for i in items.tolist()]
 
 
 def bounds(summary: Summary) -> Table:
     """The extremes of the ball."""
-    ball = summary.ball
-    rows = tuple(
-        (
-            name,
-            counts(bound.n_clusters[:5].tolist(), "cluster"),
-            brief(bound.distance),
-            f"{len(bound):,}",
-        )
-        for name, bound in ball.bounds.items()
-    )
-    said = words(summary.draws.kind)
+    ball, said = summary.ball, words(summary.draws.kind)
+    found = ball.bounds
+    columns = {
+        "Bound": list(found),
+        "Clusters": [counts(b.n_clusters[:5].tolist(), "cluster") for b in found.values()],
+        with_unit("Distance", ball.loss.unit): [brief(b.distance) for b in found.values()],
+        "Partitions that tie": [f"{b.mass.size:,}" for b in found.values()],
+    }
     caption = f"Bounds of the {percent(ball.prob)} {said.ball}: the extremes inside."
-    distance = f"Distance ({ball.loss.unit})" if ball.loss.unit else "Distance"
-    return Table(caption, ("Bound", "Clusters", distance, "Partitions that tie"), rows)
+    return Table.of_columns(caption, columns)
 
 
 def profiles(summary: Summary) -> Table | None:
@@ -133,24 +131,19 @@ def profiles(summary: Summary) -> Table | None:
 
 def comparison(summary: Summary) -> Table:
     """The estimates under different losses."""
-    table = summary.comparison
-    rows = tuple(
-        (
-            name,
-            f"{table.n_clusters[j]:,}",
-            number(table.expected_vi[j]),
-            number(table.expected_vi_lb[j]),
-            number(table.expected_binder[j]),
-        )
-        for j, name in enumerate(table.names)
-    )
+    table, mean_of = summary.comparison, words(summary.draws.kind).mean_of.format
     caption = (
         f"Estimates under different losses. VI's and Binder's estimates are "
         f"{table.vi_distance:.3g} bits apart."
     )
-    heading = words(summary.draws.kind).mean_of.format
-    losses = tuple(map(heading, ("VI", "VI_LB", "Binder")))
-    return Table(caption, ("Estimate", "Clusters", *losses), rows)
+    columns = {
+        "Estimate": table.names,
+        "Clusters": [f"{k:,}" for k in table.n_clusters],
+        mean_of("VI"): map(number, table.expected_vi),
+        mean_of("VI_LB"): map(number, table.expected_vi_lb),
+        mean_of("Binder"): map(number, table.expected_binder),
+    }
+    return Table.of_columns(caption, columns)
 
 
 def chains(summary: Summary) -> Table | None:
@@ -170,23 +163,16 @@ def curve(summary: Summary) -> Table | None:
     found = summary.curve
     if found is None:
         return None
-    good = set(found.plateau.tolist())
-    rows = tuple(
-        (
-            f"{k:,}",
-            number(found.expected_loss[j]),
-            number(found.excess[j]),
-            number(found.standard_error[j], 2),
-            f"{found.percent[j]:.2g}%" if math.isfinite(found.percent[j]) else "–",
-            "yes" if k in good else "no",
-        )
-        for j, k in enumerate(found.k.tolist())
-    )
-    caption = "The best clustering found for each number of clusters."
-    said = words(summary.draws.kind)
-    loss = f"{said.expected.capitalize()} loss"
-    columns = ("Clusters", loss, "More than the best", said.error.capitalize(), "In percent")
-    return Table(caption, (*columns, "Within two errors"), rows)
+    said, good, above = words(summary.draws.kind), set(found.plateau.tolist()), found.percent
+    columns = {
+        "Clusters": [f"{k:,}" for k in found.k],
+        f"{said.expected.capitalize()} loss": map(number, found.expected_loss),
+        "More than the best": map(number, found.excess),
+        said.error.capitalize(): [number(error, 2) for error in found.standard_error],
+        "In percent": [f"{share:.2g}%" if math.isfinite(share) else "–" for share in above],
+        "Within two errors": ["yes" if k in good else "no" for k in found.k.tolist()],
+    }
+    return Table.of_columns("The best clustering found for each number of clusters.", columns)
 
 
 def path(summary: Summary) -> Table | None:
@@ -194,17 +180,13 @@ def path(summary: Summary) -> Table | None:
     found = summary.path
     if found is None:
         return None
-    rows = tuple(
-        (
-            f"{corner.low:.4f} to {corner.high:.4f}",
-            f"{corner.n_clusters:,}",
-            of_sizes(np.bincount(corner.labels).tolist()),
-        )
-        for corner in found
-    )
-    best = "optimal" if found.gap == 0.0 else "the best found"
-    caption = f"Every clustering that is {best} at some price of splitting."
-    return Table(caption, ("Price", "Clusters", "Sizes"), rows)
+    corners, best = tuple(found), "optimal" if found.gap == 0.0 else "the best found"
+    columns = {
+        "Price": [f"{corner.low:.4f} to {corner.high:.4f}" for corner in corners],
+        "Clusters": [f"{corner.n_clusters:,}" for corner in corners],
+        "Sizes": [of_sizes(np.bincount(corner.labels).tolist()) for corner in corners],
+    }
+    return Table.of_columns(f"Every clustering that is {best} at some price of splitting.", columns)
 
 
 def sensitivity(summary: Summary) -> Table | None:
@@ -219,55 +201,50 @@ def representatives(summary: Summary) -> Table | None:
     found = summary.representatives
     if found is None:
         return None
-    rows = tuple(
-        (
-            f"Rival {r}",
-            percent(round(float(found.weights[r]), 3)),
-            f"{found.n_clusters[r]:,}",
-            number(found.expected_loss[r]),
-            number(found.radius[r]),
-            "–" if r == 0 else found.explain(r).in_words(),
-        )
-        for r in range(found.n)
-    )
-    ball = f"{percent(found.prob)} radius"
-    columns = ("Representative", "Mass", "Clusters", "Mean loss", ball, "Differs from 0")
-    return Table(representatives_in_words(found), columns, rows)
+    differs = ["–", *(found.explain(r).in_words() for r in range(1, found.n))]
+    columns = {
+        "Representative": [f"Rival {r}" for r in range(found.n)],
+        "Mass": [percent(round(mass, 3)) for mass in found.weights.tolist()],
+        "Clusters": [f"{k:,}" for k in found.n_clusters],
+        "Mean loss": map(number, found.expected_loss),
+        f"{percent(found.prob)} radius": map(number, found.radius),
+        "Differs from 0": differs,
+    }
+    return Table.of_columns(representatives_in_words(found), columns)
 
 
 def starts(summary: Summary) -> Table:
     """Table of the starts of the search and their results, best first."""
     kind = summary.draws.kind
-    ended = sorted(summary.estimate.search.starts, key=lambda start: start.expected_loss)
-    rows = tuple(
-        (
-            origin_in_words(start.origin, kind),
-            number(start.expected_loss, 6),
-            f"{start.n_clusters:,}",
-        )
-        for start in ended[:_STARTS]
-    )
-    reached = f"{words(kind).expected.capitalize()} loss reached"
+    ended = sorted(summary.estimate.search.starts, key=attrgetter("expected_loss"))
     caption = "Starts of the search, best first."
     if len(ended) > _STARTS:
         caption = f"The {_STARTS} best of {counted(len(ended), 'start')} of the search."
-    return Table(caption, ("Began at", reached, "Clusters"), rows)
+    shown = ended[:_STARTS]
+    columns = {
+        "Began at": [origin_in_words(start.origin, kind) for start in shown],
+        f"{words(kind).expected.capitalize()} loss reached": [
+            number(start.expected_loss, 6) for start in shown
+        ],
+        "Clusters": [f"{start.n_clusters:,}" for start in shown],
+    }
+    return Table.of_columns(caption, columns)
 
 
-def mapping(caption: str, columns: tuple[str, str], values: Mapping[str, Any]) -> Table:
+def _mapping(name: str, value: str, entries: Mapping[str, Any], caption: str) -> Table:
     """Names and values: settings, versions."""
-    rows = tuple((str(name), "default" if v is None else str(v)) for name, v in values.items())
-    return Table(caption, columns, rows)
+    values = ["default" if v is None else str(v) for v in entries.values()]
+    return Table.of_columns(caption, {name: entries, value: values})
 
 
 def settings(summary: Summary) -> Table:
     """The arguments of the summary."""
-    return mapping("Settings", ("Argument", "Value"), summary.options)
+    return _mapping("Argument", "Value", summary.options, "Settings")
 
 
 def versions(summary: Summary) -> Table:
     """The software that made it."""
-    return mapping("Versions", ("Software", "Version"), summary.versions)
+    return _mapping("Software", "Version", summary.versions, "Versions")
 
 
 TABLES: dict[str, Callable[..., Table | None]] = {

@@ -30,7 +30,7 @@ from partita.draws import Draws
 from partita.scan import is_remote
 from partita.search.clusters_curve import NEAR
 from partita.search.result import constraints_of, found_by, limit_in_words
-from partita.summary.tables import item_name, table
+from partita.summary.tables import item_names, table
 
 if TYPE_CHECKING:
     from partita.draws import AnyDraws
@@ -301,7 +301,7 @@ def _fewest(summary: Summary, told: int | None = None) -> str:
             )
     items = undecided(summary)
     if items.size:
-        named = in_list([item_name(summary, i) for i in items[:_LISTED].tolist()])
+        named = in_list(item_names(summary, items[:_LISTED]))
         more = " …" if items.size > _LISTED else ""
         noun = "single item" if items.size == 1 else "single items"
         text += (
@@ -343,7 +343,7 @@ def _certainty(summary: Summary, first: int) -> tuple[str, str]:
     i = int(table.order[0])
     if table.probability[i] == 1.0:
         return "Items", settled
-    name = clip(item_name(summary, i, first), 24)
+    (name,) = (clip(name, 24) for name in item_names(summary, table.order[:1], first))
     called = f"item {name}" if summary.draws.item_names is None else name
     own, other = table.labels[i] + first, table.other[i]
     otherwise = f", otherwise mostly {other + first}" if other >= 0 else ""
