@@ -103,7 +103,8 @@ class Posterior:
         # Canonical, as everywhere: sums in another order would differ in their last bits.
         estimate = self.draws.canonical(labels)
         key = loss, self.draws.key(estimate)
-        if key not in self._distances:
+        found = self._distances.get(key)
+        if found is None:
             # Equal draws are looked for only by who needs them: that takes longer than one pass.
             if "_merged" in self.__dict__:
                 found = loss.distances(estimate, self.distinct, self.n_jobs)[self.index]
@@ -111,7 +112,7 @@ class Posterior:
                 found = loss.distances(estimate, self.draws, self.n_jobs)
             found.flags.writeable = False
             self._distances[key] = found
-        return self._distances[key]
+        return found
 
     def distinct_distances(self, loss: Loss, labels: Labels) -> Floats:
         """Loss of an estimate against each distinct draw."""

@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 import partita as pt
 from made import made
 from other_processes import notebook_of, run_python
-from partita.plots._style import COLOURS, colour_indices, match_clusters
+from partita.labels import best_matching, shared_items
+from partita.plots._style import COLOURS, colour_indices
 
 VALUES = np.array([0.0, 0.2, 0.1, 5.0, 5.1, 5.3])
 LABELS = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 2], [0, 1, 0, 2, 2, 2]])
@@ -171,7 +172,7 @@ def test_matching_is_optimal(pair):
     square = np.zeros((size, size), int)
     square[: table.shape[0], : table.shape[1]] = table
     best = max(sum(square[p[j], j] for j in range(size)) for p in permutations(range(size)))
-    matched = match_clusters(reference, other)
+    matched = best_matching(shared_items(reference, other))
     kept = matched >= 0
     assert len(set(matched[kept])) == kept.sum()
     entries = table[matched[kept], np.flatnonzero(kept)]

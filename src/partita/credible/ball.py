@@ -17,8 +17,8 @@ from partita._validate import choice, has, probability
 from partita._wording import counted, counts, percent, words
 from partita.draws import AnyDraws, Draws
 from partita.errors import NotSupportedError
-from partita.kernels.arrays import Floats, Ints
-from partita.labels import DrawsLike, Labels, LabelsLike, by_size, data_frame, shared_items
+from partita.kernels.arrays import Floats
+from partita.labels import DrawsLike, Labels, LabelsLike, data_frame, shared_items
 from partita.losses.base import Loss
 from partita.losses.evaluate import loss_for, loss_names
 from partita.mcmc import beta_quantile, mcse_quantile
@@ -447,6 +447,9 @@ class _Extreme(Result):
     distance: float
     mass: NDArray[np.float64]
 
+    _counts: ClassVar[tuple[str, ...]]
+    """The attributes of draws that count the parts of each point."""
+
     @property
     def points(self) -> Any:
         """The partitions or allocations."""
@@ -501,9 +504,7 @@ class Bound(_Extreme):
     distance: float
     mass: NDArray[np.float64]
 
-    @classmethod
-    def _of(cls, kind: str, draws: Draws, rows: Ints, distance: float, mass: Floats) -> Bound:
-        return cls(kind, by_size(draws.labels_at(rows)), draws.n_clusters[rows], distance, mass)
+    _counts: ClassVar[tuple[str, ...]] = ("n_clusters",)
 
     @property
     def points(self) -> Labels:
@@ -540,13 +541,7 @@ class FeatureBound(_Extreme):
     distance: float
     mass: NDArray[np.float64]
 
-    @classmethod
-    def _of(
-        cls, kind: str, draws: AnyDraws, rows: Ints, distance: float, mass: Floats
-    ) -> FeatureBound:
-        shown = draws.shown(draws.rows_at(rows))
-        n_parts = draws.n_features[rows], draws.n_memberships[rows]
-        return cls(kind, shown, *n_parts, distance, mass)
+    _counts: ClassVar[tuple[str, ...]] = ("n_features", "n_memberships")
 
     @property
     def points(self) -> tuple[NDArray[np.bool_], ...]:
@@ -590,14 +585,19 @@ def _members(draws: AnyDraws, distances: Floats, levels: Levels, prob: float) ->
         level = levels.of_draw[extreme]
         tied[kind] = extreme[level == level.max()]
     equal = {kind: draws.equal_among(rows) for kind, rows in tied.items()}
+    shown = {kind: tied[kind][first] for kind, (first, _) in equal.items()}
+    points = {kind: draws.shown(draws.rows_at(rows)) for kind, rows in shown.items()}
     _, result = _RESULTS[draws.part_name]
+    counts_of = [getattr(draws, name) for name in result._counts]
+    numbers = {kind: [count[rows] for count in counts_of] for kind, rows in shown.items()}
     bounds = {}
-    for kind, (first, copy_of) in equal.items():
-        rows = tied[kind]
+    for kind, rows in tied.items():
+        copy_of = equal[kind][1]
         mass = np.bincount(copy_of, weights=None if weights is None else weights[rows]) + 0.0
         if weights is None:
             mass /= inside.size
-        bounds[kind] = result._of(kind, draws, rows[first], float(distances[rows].max()), mass)
+        far = float(distances[rows].max())
+        bounds[kind] = result(kind, points[kind], *numbers[kind], far, mass)
     return {
         "prob": prob,
         "radius": float(levels.value[last]),

@@ -382,18 +382,18 @@ class CredibleCore(Result):
         """Why the core is small, or another remark; empty if there is none."""
         if not self.is_held_out or self.draws.n_items == 1:
             return ""
-        needed = _draws_needed(self.prob)
-        if self.size == 1 and not np.isfinite(needed):
+        size, needed = self.partial.size, _draws_needed(self.prob)
+        if size == 1 and not np.isfinite(needed):
             return "No number of draws can show a probability of 1; held_out=False describes them."
-        if self.size == 1 and self.n_effective < needed:
+        if size == 1 and self.n_effective < needed:
             return (
                 f"Nothing can be stated about two items: to show a probability of {self.prob:g} "
                 f"takes {needed:,.0f} effective draws held out, twice as many in all; there are "
                 f"{self.n_effective:,.0f}."
             )
-        if self.size == 1:
+        if size == 1:
             return "No two items are grouped identically in enough of the held-out draws."
-        if self.size < self.n_found:
+        if size < self.n_found:
             return (
                 f"Cut from {self.n_found:,} items, which the draws held out do not confirm; more "
                 "draws would confirm more."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -243,7 +244,7 @@ def explain_all(
         told.sort(key=lambda c: (-c[-1], int(c[1][0])))
         found.append((told, float(distances[r])))
     return [
-        Explanation(tuple([Change(*change) for change in told]), distance, measure, first, names)
+        Explanation(tuple(starmap(Change, told)), distance, measure, first, names)
         for told, distance in found
     ]
 

@@ -239,20 +239,21 @@ def _curve(ax: Axes, found: CredibleCore) -> None:
     sizes = np.arange(1, found.curve.size + 1)
     ax.step(sizes, found.curve, where="post", color=style.colour(0), linewidth=1.4)
     ax.axhline(found.prob, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 3)))
-    reached = float(found.curve[found.size - 1])
-    reached = max(reached, found.probability) if found.is_held_out else reached
-    ax.plot([found.size], [reached], "o", color=style.INK, markersize=5)
-    if found.is_held_out and found.size > 1:
-        low = found.probability_low
-        ax.plot([found.size, found.size], [low, reached], color=style.INK, linewidth=1.0)
-    text = f"{found.size:,} items\n{holding(found)}"
+    size, held_out = found.size, found.is_held_out
+    reached = float(found.curve[size - 1])
+    reached = max(reached, found.probability) if held_out else reached
+    ax.plot([size], [reached], "o", color=style.INK, markersize=5)
+    if held_out and size > 1:
+        ax.plot([size, size], [found.probability_low, reached], color=style.INK, linewidth=1.0)
+    text = f"{size:,} items\n{holding(found)}"
     above = (6.0, -4.0) if reached > 0.8 else (6.0, 6.0)  # below the note
     ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
     align = "top" if reached > 0.8 else "baseline"
-    style.remark(ax, text, (found.size, reached), above, color=style.INK, va=align, bbox=ground)
+    style.remark(ax, text, (size, reached), above, color=style.INK, va=align, bbox=ground)
     ax.set(xlim=(0.5, found.curve.size + 0.5), ylim=(0.0, 1.06))
-    held_out = "on held-out draws; the bar ends at the lower 95% limit"
-    where = held_out if found.is_held_out else f"in these {said.draws}"
+    where = f"in these {said.draws}"
+    if held_out:
+        where = "on held-out draws; the bar ends at the lower 95% limit"
     title = f"Grouped identically {said.holding.format(f'{found.prob:g}')}"
     share = f"{said.probability} that all are grouped identically"
     style.finish(ax, title, where, whole=8, xlabel="items", ylabel=share)

@@ -67,32 +67,14 @@ OTHER = "#BDBDBD"
 _TOGETHER = ("#FFFFFF", "#FDDDB0", "#F98E6A", "#D6456C", "#8C2981", "#45107A", "#0B0724")
 
 
-def match_clusters(reference: ArrayLike, other: ArrayLike) -> NDArray[np.int64]:
-    r"""The cluster of the reference that each cluster of another partition corresponds to.
-
-    .. math:: \max_{\pi} \sum_j n_{\pi(j) j}
-
-    over one-to-one assignments π, with n the cross table: the assignment which
-    leaves the fewest items in clusters that do not correspond. −1 stands for a cluster left over
-    or without a common item. The Hungarian method, O(K³) for K clusters.
-
-    Examples
-    --------
-    >>> from partita.plots._style import match_clusters
-    >>> match_clusters([0, 0, 0, 1, 1, 1], [0, 1, 1, 2, 2, 2])
-    array([-1,  0,  1])
-    """
-    return best_matching(shared_items(_dense(reference), _dense(other)))
-
-
 def colour_indices(partitions: Sequence[ArrayLike]) -> list[NDArray[np.int64]]:
     """Colour index of each cluster of each partition, the same for corresponding clusters.
 
     The first partition is the reference: its clusters get 0, 1, … from the
     largest on, so that large clusters have the most distinct colours. Clusters
     of the others take the index of the cluster of the reference they are
-    matched with by :func:`match_clusters`; those left over are matched with
-    what was left over in earlier partitions, or else get new indices. For labels 0, 1, … of
+    matched with, one to one so that most items keep their colour; those left over are matched
+    with what was left over in earlier partitions, or else get new indices. For labels 0, 1, … of
     partition p, ``indices[p][labels]`` is the index of each item.
 
     Examples
@@ -102,14 +84,14 @@ def colour_indices(partitions: Sequence[ArrayLike]) -> list[NDArray[np.int64]]:
     >>> colour_indices([estimate, bound])
     [array([1, 0]), array([1, 2, 0])]
     """
-    first, *others = (_dense(labels) for labels in partitions)
+    first, *others = [_dense(labels) for labels in partitions]
     sizes = np.bincount(first)
     start = np.empty(sizes.size, np.int64)
     start[np.argsort(-sizes, kind="stable")] = np.arange(sizes.size)
     found = [start]
     extra: list[NDArray[np.bool_]] = []  # items of each cluster that got a new index
-    for vector in others:
-        matched = match_clusters(first, vector)
+    matches = [best_matching(shared_items(first, vector)) for vector in others]
+    for vector, matched in zip(others, matches, strict=True):
         indices = np.where(matched >= 0, start[matched], -1)
         _continue_extra(vector, indices, extra, sizes.size)
         found.append(indices)

@@ -504,7 +504,7 @@ def _bound_texts(ball: CredibleBall, bounds: list[Bound]) -> list[tuple[str, str
     changes = [""] * len(bounds)
     if ball.center.size <= EXPLAINED_ITEMS:
         found = explain_all(ball.center, labels, ball.loss, ball.draws.item_names)
-        changes = [f" From the estimate: {f.in_words()}." if f.changes else "" for f in found]
+        changes = [f" From the estimate: {f._in_words()}." if f.changes else "" for f in found]
     return list(zip(far, sizes, changes, strict=True))
 
 

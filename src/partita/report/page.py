@@ -310,6 +310,7 @@ def _partition_page(summary: Summary) -> str:
         path_text=path_text(summary.path, summary.labels),
         how_found=how_found(summary.estimate),
         call=call_text(summary),
+        how_many=summary.how_many,
         most_brackets=MOST_BRACKETS,
         core_start=PROBS.index(0.9),
         largest_cell=int(np.diff(content.heat.edges).max()),
@@ -319,7 +320,7 @@ def _partition_page(summary: Summary) -> str:
 
 def _feature_page(summary: FeatureSummary) -> str:
     """The page on feature allocations, without scripts."""
-    return _page(summary, "features", feature_pictures(summary))
+    return _page(summary, "features", feature_pictures(summary), how_many=summary.how_many)
 
 
 def _page(

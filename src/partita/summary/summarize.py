@@ -441,10 +441,10 @@ def _uncertainty(
 def _for_comparison(
     posterior: Posterior, found: PointEstimate, search_options: dict[str, Any]
 ) -> dict[str, Any]:
-    vi, binder = (
-        _estimate_for_comparison(posterior, other, found, search_options)
-        for other in (VI(), Binder())
-    )
+    losses = VI(), Binder()
+    vi, binder = [
+        _estimate_for_comparison(posterior, loss, found, search_options) for loss in losses
+    ]
     posterior.keep_distances(found.labels, vi.labels, binder.labels)
     table = _side_by_side(posterior, found, vi, binder)
     return {"vi_estimate": vi, "binder_estimate": binder, "comparison": table}

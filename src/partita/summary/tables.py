@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -339,7 +340,7 @@ def _fields(result: Any, *also: str, without: tuple[str, ...] = ()) -> Any:
     """The fields of a result and more of its attributes; None where there is no result."""
     if result is None:
         return None
-    names = (name for name in result.__dataclass_fields__ if name not in without)
+    names = (each.name for each in fields(result) if each.name not in without)
     found = fields_of(result, *names, *also)
     return {**found, "loss": repr(found["loss"])} if "loss" in found else found
 
