@@ -78,9 +78,8 @@ def test_dimensions_are_honoured_by_name_and_a_variable_without_item_is_refused(
     data = xr.Dataset({"w": w, "p": p})
     tree = xr.DataTree.from_dict({"posterior": data})
     for held in (tree, data):
-        with pytest.raises(pt.PartitaError, match=r"w \(chain, draw, w_dim\)") as refused:
+        with pytest.raises(pt.PartitaError, match=r"dimensions are \(chain, draw, w_dim\)"):
             pt.draws_from_memberships(held, var_name="w")
-        assert refused.value.argument == "var_name"
     with pytest.raises(pt.PartitaError, match="w_dim"):
         pt.draws_from_memberships(w)
     with pytest.raises(pt.PartitaError, match="dim_0"):
@@ -99,8 +98,8 @@ def test_dicts_of_samples_are_taken():
     assert pt.draws_from_memberships(samples, var_name="p") == expected
     assert pt.draws_from_memberships({"p": chains, "mu": np.zeros((2, 2))}) == expected
     for wanted, message in (
-        (None, r"2 variables could .*mu \(2, 2, 2\)"),
-        ("z", "no variable 'z'"),
+        (None, r"several variables .*mu \(2, 2, 2\)"),
+        ("z", "var_name='z' is not among"),
     ):
         with pytest.raises(pt.PartitaError, match=message):
             pt.draws_from_memberships(samples, var_name=wanted)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from partita._archive import write_npz
 from partita._files import PathLike, atomic_path, require_path
@@ -114,9 +114,11 @@ class FeatureDraws(DrawsBase):
     ) -> None:
         with about("matrices"):
             if has(matrices, "dims"):
-                matrices, named = _from_named(matrices)
-                chain = named.get("chain") if chain is None else chain
-                item_names = named.get("item_names") if item_names is None else item_names
+                from partita.io.arrays import draws_first
+
+                matrices, ids, names = draws_first(matrices, "item", "feature")
+                chain = ids if chain is None else chain
+                item_names = names if item_names is None else item_names
             columns, offsets, n_items = _packed_draws(matrices)
         self._set(columns, offsets, n_items, weights, chain, item_names, kind)
 
@@ -562,27 +564,6 @@ def binary_matrix(matrix: Any, what: str) -> Bools:
         )
     found: Bools = values != 0
     return found
-
-
-def _from_named(array: Any) -> tuple[NDArray[Any], dict[str, Any]]:
-    """A DataArray as (draw, item, feature), with its chains and names of items."""
-    from partita.io.arrays import item_names, named_dims
-
-    chain, draw, others = named_dims(array)
-    feature = [dim for dim in others if dim in ("feature", "features")]
-    item = [dim for dim in others if dim not in feature]
-    if not len(draw) == len(feature) == len(item) == 1:
-        raise InvalidInputError(
-            f"the dimensions are ({', '.join(map(str, array.dims))}); expected (chain, draw, item, "
-            "feature) or (draw, item, feature) in any order, with 'draw' or 'sample' and 'feature' "
-            "so named and any name for the item. Rename them with .rename(...)."
-        )
-    fields: dict[str, Any] = {"item_names": item_names(array, item[0])}
-    if chain is None:
-        return array.transpose(*draw, *item, *feature).values, fields
-    values = array.transpose(chain, *draw, *item, *feature).values
-    fields["chain"] = np.repeat(array[chain].values, values.shape[1])
-    return values.reshape(-1, *values.shape[2:]), fields
 
 
 # ------------------------------------------------------------------ whatever holds them

@@ -167,6 +167,7 @@ def _row_blocks(
 # ------------------------------------------------------------------ named dimensions
 
 _DRAW_NAMES = ("draw", "sample", "iteration")
+_FEATURE_NAMES = frozenset({"feature", "features"})
 _NO_VARIABLE = (
     "no variable has the dimensions (chain, draw, item) and whole numbers. A mixture with its "
     "labels summed out (NormalMixture, Stan, NumPyro) holds no clusterings: "
@@ -199,8 +200,8 @@ def draws_from_named(
     if array.encoding.get("scale_factor", 1) == 0:
         raise FileFormatError(f"{array.name} has the scale factor 0, by which all labels are one.")
     if check is not None:
-        chain, _, item = _dims(array)
-        for name in (array.name, *({chain, item} & set(array.coords))):
+        chain, _, items = named_dims(array, "item")
+        for name in (array.name, *({chain, *items} & set(array.coords))):
             check(group, str(name))
     if CHAIN_FROM in array.attrs:
         return _draws_of_partita(array, stats, check)
@@ -225,32 +226,47 @@ def posterior_of(tree: Any) -> tuple[str, Any, Any]:
     return "posterior", posterior, stats
 
 
-def named_dims(array: Any) -> tuple[str | None, list[str], list[str]]:
-    """The chain dimension if there is one, the dimensions named as draws are, and all others."""
+def named_dims(array: Any, *expected: str) -> tuple[str | None, str, list[str]]:
+    """The chain dimension if there is one, that of the draws, and others, as many as expected.
+
+    Of these that of features comes last.
+    """
     dims = [str(dim) for dim in array.dims]
     draw = [dim for dim in dims if dim in _DRAW_NAMES]
     rest = [dim for dim in dims if dim != "chain" and dim not in draw]
-    return ("chain" if "chain" in dims else None), draw, rest
-
-
-def _dims(array: Any) -> tuple[str | None, str, str]:
-    """Names of the chain, draw and item dimensions."""
-    chain, draw, item = named_dims(array)
-    if len(draw) != 1 or len(item) != 1:
+    rest.sort(key=lambda dim: dim in _FEATURE_NAMES)
+    lacking = "feature" in expected and _FEATURE_NAMES.isdisjoint(rest)
+    if len(draw) != 1 or len(rest) != len(expected) or lacking:
+        wanted = ", ".join(("draw", *expected))
+        named = "'chain' and 'draw' or 'sample'"
+        named += " and 'feature'" if "feature" in expected else ""
+        found = set(rest) & _FEATURE_NAMES and expected == ("item",)
         features = " Matrices of zeros and ones are feature allocations: pt.FeatureDraws(array)."
         raise InvalidInputError(
-            f"the dimensions are ({', '.join(map(str, array.dims))}); expected (chain, draw, "
-            "item), (draw, item) or (sample, item) in any order, with 'chain' and 'draw' or "
-            "'sample' so named and any name for the item. Rename them with .rename(...)."
-            f"{features if 'feature' in item else ''}"
+            f"the dimensions are ({', '.join(dims)}); expected (chain, {wanted}) or ({wanted}), "
+            f"with {named} so named and any name for the item. Rename them with .rename(...)."
+            f"{features if found else ''}"
         )
-    return chain, draw[0], item[0]
+    return ("chain" if "chain" in dims else None), draw[0], rest
+
+
+def draws_first(
+    array: Any, *expected: str
+) -> tuple[NDArray[Any], NDArray[Any] | None, list[str] | None]:
+    """Values with the draws of all chains along the first axis, chain of each, names of items."""
+    chain, draw, rest = named_dims(array, *expected)
+    names = item_names(array, rest[0])
+    values = array.transpose(*filter(None, (chain, draw)), *rest).values
+    if chain is None:
+        return values, None, names
+    ids = np.repeat(array[chain].values, values.shape[1])
+    return values.reshape(-1, *values.shape[2:]), ids, names
 
 
 def _fits(array: Any) -> bool:
     """Whether labels could be in this variable: the right dimensions, whole in the first draw."""
     try:
-        chain, draw, _ = _dims(array)
+        chain, draw, _ = named_dims(array, "item")
     except InvalidInputError:
         return False
     if array.dtype.kind in "iub":
@@ -268,7 +284,7 @@ def _choose(dataset: Any, var_name: str | None) -> Any:
 
 
 def _draws_from_array(array: Any) -> Draws:
-    chain, draw, item = _dims(array)
+    chain, draw, (item,) = named_dims(array, "item")
     ids = None
     if chain is not None:
         ids = array["chain"].values

@@ -22,7 +22,8 @@ from partita._validate import (
 from partita._validate import generator as generator_from
 from partita.draws import Draws
 from partita.errors import InvalidInputError, about
-from partita.io.arrays import item_names, named_dims, posterior_of
+from partita.io.arrays import draws_first, named_dims, posterior_of
+from partita.io.table import choose_variable
 from partita.kernels.arrays import Floats
 from partita.labels import Foreign
 
@@ -165,13 +166,9 @@ def _cleaned(
     """Probabilities (draw, item, component) that sum to 1, chain of each draw, item names."""
     log, var_name = boolean(log, "log"), text_or_none(var_name, "var_name")
     variable = _variable(memberships, var_name)
-    chain_ids, names = None, None
+    chain, names = None, None
     if _has_dims(variable):
-        chain_dim, draw_dim, rest = _roles(variable)
-        names = item_names(variable, rest[0])
-        chain_ids = variable[chain_dim].values if chain_dim else None
-        order = [dim for dim in (chain_dim, draw_dim, *rest) if dim]
-        variable = variable.transpose(*order).values
+        variable, chain, names = draws_first(variable, "item", "component")
     values = plain_array(variable, "memberships", InvalidInputError, axes=4)
     try:
         array = np.asarray(values, np.float64)
@@ -184,10 +181,8 @@ def _cleaned(
             f"memberships have shape {array.shape}; expected (draw, item, component) or (chain, "
             "draw, item, component)."
         )
-    chain = None
     if array.ndim == 4:
-        ids = np.arange(array.shape[0]) if chain_ids is None else chain_ids
-        chain = np.repeat(ids, array.shape[1])
+        chain = np.repeat(np.arange(array.shape[0]), array.shape[1])
         array = array.reshape(-1, *array.shape[2:])
     if log:
         highest = array.max(axis=2, keepdims=True)
@@ -221,23 +216,9 @@ def _variable(obj: Any, var_name: str | None) -> Any:
     if set(variables) == {"posterior"} and not np.ndim(variables["posterior"]):
         return _variable(variables["posterior"], var_name)
     fitting = [name for name, value in variables.items() if _fits(value)]
-    if var_name is None and len(fitting) == 1:
-        return variables[fitting[0]]
-    if var_name in fitting:
-        return variables[var_name]
-    listed = ", ".join(f"{name} {_shape(value)}" for name, value in list(variables.items())[:12])
-    came = (
-        f"there is no variable {var_name!r}"
-        if var_name is not None and var_name not in variables
-        else f"{var_name!r} has no item and component beside chain and draw"
-        if var_name is not None
-        else f"{len(fitting)} variables could hold memberships"
-    )
-    raise InvalidInputError(
-        f"{came}; expected the name of one with the dimensions (chain, draw, item, component) or "
-        f"(draw, item, component). The variables are: {listed or 'none'}.",
-        argument="var_name",
-    )
+    shown = {name: f"{name} {_shape(value)}" for name, value in variables.items()}
+    none = "no variable has the dimensions (chain, draw, item, component)"
+    return variables[choose_variable(shown, fitting, var_name, none)]
 
 
 def _has_dims(value: Any) -> bool:
@@ -248,7 +229,7 @@ def _fits(value: Any) -> bool:
     if not _has_dims(value):
         return np.ndim(value) in (3, 4)
     try:
-        return bool(_roles(value))
+        return bool(named_dims(value, "item", "component"))
     except InvalidInputError:
         return False
 
@@ -256,15 +237,3 @@ def _fits(value: Any) -> bool:
 def _shape(value: Any) -> str:
     shape = value.dims if _has_dims(value) else np.shape(value)
     return f"({', '.join(map(str, shape))})"
-
-
-def _roles(array: Any) -> tuple[str | None, str, tuple[str, str]]:
-    """Names of the chain and draw dimensions, and of the item and component dimensions."""
-    chain, draw, rest = named_dims(array)
-    if len(draw) != 1 or len(rest) != 2:
-        raise InvalidInputError(
-            f"the dimensions are {_shape(array)}; expected (chain, draw, item, component) or "
-            "(draw, item, component), with 'chain' and 'draw' or 'sample' so named. Rename them "
-            "with .rename(...)."
-        )
-    return chain, draw[0], (rest[0], rest[1])

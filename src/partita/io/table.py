@@ -579,9 +579,9 @@ def choose_variable(
     known = listed([names[each] for each in fitting or names], 20) or "none"
     said = f"{none}. The variables are: {known}."
     if var_name is not None:
-        said = f"var_name={var_name!r} is not among the variables that may hold draws: {known}."
+        said = f"var_name={var_name!r} is not among the variables: {known}."
     elif fitting:
-        said = f"several variables could hold the draws; choose one by var_name=…: {known}."
+        said = f"several variables fit; choose one by var_name=…: {known}."
     raise InvalidInputError(said, argument=None if var_name is None else "var_name")
 
 
