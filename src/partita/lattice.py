@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate, combinations, product
 from typing import TYPE_CHECKING, Any
@@ -284,7 +284,8 @@ def covers(labels: LabelsLike) -> Iterator[Labels]:
     >>> [c.tolist() for c in pt.lattice.covers([0, 0, 1, 2])]
     [[0, 0, 0, 1], [0, 0, 1, 0], [0, 0, 1, 1]]
     """
-    return _merges(as_labels(labels))
+    vector = as_labels(labels)
+    return _merges(vector, range(int(vector.max()) + 1))
 
 
 def covered_by(labels: LabelsLike) -> Iterator[Labels]:
@@ -355,8 +356,8 @@ def _pair(a: LabelsLike, b: LabelsLike) -> tuple[Labels, Labels]:
     return first, as_labels(b, n_items=first.size, argument="b")
 
 
-def _merges(vector: Labels) -> Iterator[Labels]:
-    for low, high in combinations(range(int(vector.max()) + 1), 2):
+def _merges(vector: Labels, clusters: Iterable[int]) -> Iterator[Labels]:
+    for low, high in combinations(clusters, 2):
         yield relabel(np.where(vector == high, low, vector))
 
 
@@ -382,8 +383,7 @@ def _closest(vector: Labels) -> Iterator[Labels]:
     sizes = np.bincount(vector)
     singletons = np.flatnonzero(sizes == 1)
     if singletons.size >= 2:
-        for low, high in combinations(singletons.tolist(), 2):
-            yield relabel(np.where(vector == high, low, vector))
+        yield from _merges(vector, singletons.tolist())
         smallest = 2
     elif sizes.max() > 1:
         smallest = int(sizes[sizes > 1].min())
@@ -515,6 +515,11 @@ def partition_blocks(n: int, rows: int) -> Iterator[Labels]:
             argument="n",
         )
     return _blocks(items, rows)
+
+
+def partition_table(n: int) -> Labels:
+    """Every partition of n items in one matrix."""
+    return np.concatenate(list(partition_blocks(n, 1024)))
 
 
 def _blocks(n: int, rows: int) -> Iterator[Labels]:
@@ -677,7 +682,7 @@ def hasse_diagram(n: int, *, loss: str | Loss = "vi") -> HasseDiagram:
     measure = as_loss(loss)
     n = integer(n, "n", least=1, most=_MAX_DRAWN)
     _refuse_unaligned(measure, n)
-    nodes = _partitions(n)
+    nodes = partition_table(n)
     heights = measure.distances(np.zeros(n, np.int32), Draws(nodes), n_jobs=1)
     level = nodes.max(axis=1)
     # Highest level first, then by height, so that equal shapes stand side by side.
@@ -687,16 +692,12 @@ def hasse_diagram(n: int, *, loss: str | Loss = "vi") -> HasseDiagram:
     return HasseDiagram(nodes, _edges(nodes), heights, positions, measure)
 
 
-def _partitions(n: int) -> Labels:
-    return np.concatenate(list(partition_blocks(n, 1024)))
-
-
 def _refuse_unaligned(loss: Loss, n: int) -> None:
     """Raise unless distances are those by way of the meet, on all partitions of a few items."""
     from partita.losses.evaluate import pairwise_distances
     from partita.losses.user import EXACT, FEW_ITEMS
 
-    rows = _partitions(min(n, FEW_ITEMS))
+    rows = partition_table(min(n, FEW_ITEMS))
     number = {row.tobytes(): i for i, row in enumerate(rows)}
     apart = pairwise_distances(rows, rows, loss, n_jobs=1)
     heights = apart[number[np.zeros_like(rows[0]).tobytes()]]

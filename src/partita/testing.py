@@ -15,10 +15,16 @@ from partita.io.data_table import as_table
 from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.primitives import Likelihood, Prior
 from partita.labels import DataLike, Labels
-from partita.lattice import all_partitions
+from partita.lattice import partition_table
 from partita.losses.base import Loss
-from partita.losses.evaluate import as_loss
-from partita.losses.user import CHECKED_ITEMS, EXACT, claim_violation, distance_table
+from partita.losses.evaluate import as_loss, pairwise_distances
+from partita.losses.user import (
+    CHECKED_ITEMS,
+    EXACT,
+    claim_violation,
+    distance_table,
+    price_violation,
+)
 from partita.samplers.base import Kernel
 from partita.samplers.chains import Arrays, flatten
 from partita.samplers.discrete import DirichletCategorical
@@ -97,9 +103,6 @@ def assert_exact(found: Floats, exact: Floats) -> None:
         )
 
 
-_PRICES = (0.5, 1.5)
-
-
 def check_loss(loss: str | Loss, *, n_items: int = CHECKED_ITEMS, rng: Rng | None = None) -> None:
     """Check a loss by enumeration, and the search for its minimum.
 
@@ -143,37 +146,21 @@ def check_loss(loss: str | Loss, *, n_items: int = CHECKED_ITEMS, rng: Rng | Non
         for n in range(1, n_items + 1):
             found = claim_violation(measure, n_items=n)
             assert found is None, found
-    rows = np.array(list(all_partitions(n_items)), np.int32)
-    table = _compiled(measure, rows)
-    _same(table, distance_table(measure, n_items), f"{measure!r}, compiled and as written", rows)
-    _check_price(measure, rows, table)
+    rows, plain = partition_table(n_items), distance_table(measure, n_items)
+    _refuse_difference(pairwise_distances(rows, rows, measure, n_jobs=1), plain, measure, rows)
+    found = price_violation(measure, rows, plain)
+    assert found is None, f"{measure!r} {found}"
     _check_search(measure, rows, rng)
 
 
-def _compiled(loss: Loss, rows: Labels) -> Floats:
-    truths = Draws(rows)
-    against = loss.against(rows.shape[1])
-    counts = truths.n_clusters
-    block = truths.rows(0, truths.n_draws)
-    return np.array([against(row, block, counts) for row in block])
-
-
-def _same(one: Floats, other: Floats, what: str, rows: Labels) -> None:
+def _refuse_difference(one: Floats, other: Floats, loss: Loss, rows: Labels) -> None:
     wrong = np.argwhere(np.abs(one - other) > EXACT)
     if len(wrong):
         e, t = wrong[0]
         raise AssertionError(
-            f"{what}, differ: {one[e, t]:g} and {other[e, t]:g} for the estimate "
-            f"{rows[e].tolist()} and the truth {rows[t].tolist()}."
+            f"{loss!r}, compiled and as written, differ: {one[e, t]:g} and {other[e, t]:g} for the "
+            f"estimate {rows[e].tolist()} and the truth {rows[t].tolist()}."
         )
-
-
-def _check_price(loss: Loss, rows: Labels, table: Floats) -> None:
-    if not loss.has_price:
-        return
-    low, high = (_compiled(loss.with_price(a), rows) for a in _PRICES)
-    weight = (loss.price - _PRICES[0]) / (_PRICES[1] - _PRICES[0])
-    _same(table, (1 - weight) * low + weight * high, f"{loss!r} and its mixture of prices", rows)
 
 
 def _check_search(loss: Loss, rows: Labels, rng: Rng) -> None:
@@ -248,7 +235,7 @@ def check_prior(prior: PartitionPrior, *, n_items: int = 6, rng: Rng | None = No
         raise unexpected(prior, "prior", "a PartitionPrior")
     n_items = integer(n_items, "n_items", least=2, most=_LARGEST)
     for n in range(1, n_items + 1):
-        partitions = np.array(list(all_partitions(n)))
+        partitions = partition_table(n)
         log_p = np.array([prior.log_probability(labels) for labels in partitions])
         _check_sizes(partitions, log_p)
         total = float(np.exp(log_p).sum())
@@ -351,7 +338,7 @@ def check_kernel(
         _check_reference(of_rows, bound, values, log_marginal, tol)
     prior = DirichletProcess(1.0) if prior is None else prior
     fit = sample(table.rows(slice(0, _ITEMS)), kernel=bound, prior=prior, rng=rng, **RUN)  # type: ignore[arg-type]
-    partitions = np.array(list(all_partitions(_ITEMS)))
+    partitions = partition_table(_ITEMS)
     log_joint = np.array([prior.log_probability(labels) for labels in partitions])
     for m, labels in enumerate(partitions):
         for j in range(labels.max() + 1):

@@ -81,11 +81,6 @@ def show_either(text: str, document: dict[str, Any], *, as_json: bool) -> None:
     click.echo(json_text(plain(document)))
 
 
-def fields_of(found: Any, *names: str) -> dict[str, Any]:
-    """Some attributes of a result, for a document."""
-    return {name: getattr(found, name) for name in names}
-
-
 def wrapped(columns: int, *lines: str) -> str:
     """Lines broken where the terminal ends, their continuations indented."""
     return "\n".join(

@@ -10,8 +10,10 @@ from typing import Any
 import click
 
 import partita as pt
+from partita._result import fields_of
 from partita.cli import options, outputs, reading
 from partita.losses import LOSSES
+from partita.losses.evaluate import class_of
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,7 @@ def core(draws: pt.Draws, one_based: bool, **wishes: Any) -> Answer:
     names, labels = outputs.item_names(draws, one_based), outputs.numbered(found.labels, one_based)
     return Answer(
         text=found.screen(one_based=one_based),
-        plain=outputs.fields_of(found, "prob", "size", *_CORE_FIELDS) | {"n_items": draws.n_items},
+        plain=fields_of(found, "prob", "size", *_CORE_FIELDS) | {"n_items": draws.n_items},
         header=("item", "core", "probability_with_item"),
         rows=zip(names, labels, found.probability_with_item.tolist(), strict=True),
     )
@@ -168,7 +170,7 @@ def path(draws: pt.Draws, one_based: bool, **wishes: Any) -> Answer:
     names = map(str, outputs.item_names(draws, one_based))
     return Answer(
         text=str(found),
-        plain={"loss": repr(found.loss), **outputs.fields_of(found, *_PATH_FIELDS)},
+        plain={"loss": repr(found.loss), **fields_of(found, *_PATH_FIELDS)},
         header=("low", "high", "n_clusters", "is_proven", *names),
         rows=[
             (c.low, c.high, c.n_clusters, c.is_proven, *outputs.numbered(c.labels, one_based))
@@ -177,7 +179,7 @@ def path(draws: pt.Draws, one_based: bool, **wishes: Any) -> Answer:
     )
 
 
-METRICS = tuple(name for name, home in LOSSES.items() if home.metric)
+METRICS = tuple(name for name in LOSSES if class_of(name)().is_metric)
 _REPRESENTATIVE_FIELDS = (
     *("n", "labels", "weights", "distance"),
     *("lower_bound", "gap", "expected_loss", "radius"),
@@ -211,7 +213,7 @@ def representatives(
     """
     found = pt.representatives(draws, loss=loss, **wishes)
     text = str(found)
-    plain = outputs.fields_of(found, *_REPRESENTATIVE_FIELDS) | {
+    plain = fields_of(found, *_REPRESENTATIVE_FIELDS) | {
         "chains": dict(zip(found.chain_names, found.chains, strict=True)),
         "differences": [found.explain(r).in_words() for r in range(1, found.n)],
         "limits": found.limits,
@@ -219,7 +221,7 @@ def representatives(
     if with_modes:
         peaks = pt.modes(draws, loss=loss, n_jobs=wishes["n_jobs"])
         text = f"{text}\n\n{peaks}"
-        plain["modes"] = outputs.fields_of(peaks, "labels", "weights")
+        plain["modes"] = fields_of(peaks, "labels", "weights")
     return Answer(
         text=text,
         plain=plain,

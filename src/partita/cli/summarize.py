@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 import partita as pt
+from partita._result import fields_of
 from partita.cli import options, outputs, reading
 from partita.cli.options import Work, say
 from partita.cli.outputs import Results
@@ -155,8 +156,8 @@ def summarize_matrix(sources: tuple[str, ...], others: object, results: Results)
     wishes = {**options.take(pt.estimate, dict(params)), "similarity": matrix}
     found = pt.estimate(**{**wishes, "loss": _loss(params)})
     document = {"loss": repr(found.loss), "item_names": names}
-    document |= outputs.fields_of(found, "labels", "n_clusters", "expected_loss")
-    document |= outputs.fields_of(found, "lower_bound", "gap")
+    document |= fields_of(found, "labels", "n_clusters", "expected_loss")
+    document |= fields_of(found, "lower_bound", "gap")
     outputs.show_either(str(found), document, as_json=results.as_json)
     if out is not None:
         with results.directory() as directory:

@@ -297,12 +297,6 @@ def long_columns(names: Sequence[str]) -> Long | None:
     return Long(chain[0] if chain else None, draws, item, label, tidybayes or certain)
 
 
-def is_long(long: Long, columns: Sequence[NDArray[Any]]) -> bool:
-    """Whether a table of these columns has more than one row for a draw, or says it is long."""
-    _, row = _number_keys([columns[i] for i in (long.chain, *long.draws) if i is not None])
-    return long.certain or int(row.max(initial=-1)) + 1 < len(row)
-
-
 def draws_from_long(long: Long, columns: Sequence[NDArray[Any]], names: Sequence[str]) -> Draws:
     """Draws from a long table with each item once in each draw.
 
@@ -385,10 +379,16 @@ class Builder:
     def finish(self, *, item_names: Sequence[str] | None = None, **fields: Any) -> Draws:
         """The draws collected; the builder must not be used afterwards."""
         refuse_empty(self.n_rows, self._n_items)
-        if self.n_rows > 1:
-            mine = [i for i, column in self._columns() if _counts(column)]
-            first, step = self._first[mine], self._step[mine]
-            refuse_counting((self.n_rows, self._n_items), np.array(mine), first, step, item_names)
+        counting = [i for i, column in self._columns() if _counts(column)]
+        if self.n_rows >= _ENOUGH_TO_COUNT and 0 < len(counting) < self._n_items:
+            at = counting[0]
+            start, step = int(self._first[at]), int(self._step[at])
+            name = f" {item_names[at]!r}" if item_names is not None else ""
+            raise InvalidLabelsError(
+                f"the column of item {at}{name} counts {start}, {start + step}, … along the "
+                f"{self.n_rows:,} rows: it numbers draws or items and labels none. Drop it, or "
+                "head it with .iteration."
+            )
         if self._n_items in (3, 4):
             _refuse_grid(np.concatenate(self._seen), item_names)
         counts = np.concatenate(self._counts)
@@ -449,26 +449,6 @@ def _refuse_grid(rows: Ints, names: Sequence[str] | None) -> None:
                 "once, so this may be a long table, with one row per draw and item. Name its "
                 "columns draw, item and label, or pivot it to one column per item."
             )
-
-
-def refuse_counting(
-    shape: tuple[int, int],
-    columns: NDArray[np.int64],
-    first: NDArray[np.int64],
-    step: NDArray[np.int64],
-    item_names: Sequence[str] | None,
-) -> None:
-    """Refuse a table with columns that count from row to row, each from its first."""
-    n_rows, n_items = shape
-    if n_rows < _ENOUGH_TO_COUNT or not 0 < columns.size < n_items:
-        return
-    column, start = int(columns[0]), int(first[0])
-    name = f" {item_names[column]!r}" if item_names is not None else ""
-    raise InvalidLabelsError(
-        f"the column of item {column}{name} counts {start}, {start + int(step[0])}, … along the "
-        f"{n_rows:,} rows: it numbers draws or items and labels none. Drop it, or head it with "
-        ".iteration."
-    )
 
 
 def build(blocks: Iterable[NDArray[Any]], n_items: int, expected: int = 0, **fields: Any) -> Draws:
@@ -563,7 +543,8 @@ def draws_from_table(
     if long is not None:
         table = table.in_memory()
         every = [table.column(i) for i in range(len(table.names))]
-        if is_long(long, every):
+        _, row = _number_keys([every[i] for i in (long.chain, *long.draws) if i is not None])
+        if long.certain or int(row.max(initial=-1)) + 1 < len(row):
             return draws_from_long(long, every, table.names)
     columns = choose_columns(
         table.names, var_name=var_name, is_whole=table.is_whole, one_variable=one_variable

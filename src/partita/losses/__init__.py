@@ -14,20 +14,18 @@ class Home(NamedTuple):
     """Its file in this folder."""
     kind: str
     """Its class, a public name."""
-    metric: bool = False
-    """Whether its class says that it is a metric."""
 
 
 LOSSES = {
-    "vi": Home("builtin", "VI", metric=True),
-    "binder": Home("builtin", "Binder", metric=True),
+    "vi": Home("builtin", "VI"),
+    "binder": Home("builtin", "Binder"),
     "vi_lb": Home("builtin", "VILowerBound"),
-    "nvi": Home("builtin", "NVI", metric=True),
-    "id": Home("builtin", "ID", metric=True),
-    "nid": Home("builtin", "NID", metric=True),
+    "nvi": Home("builtin", "NVI"),
+    "id": Home("builtin", "ID"),
+    "nid": Home("builtin", "NID"),
     "one_minus_ari": Home("builtin", "OneMinusARI"),
     "one_minus_pear": Home("builtin", "OneMinusPEAR"),
-    "faro": Home("builtin", "FARO", metric=True),
+    "faro": Home("builtin", "FARO"),
 }
 """Losses that a name alone makes. A new one is found everywhere once it stands here."""
 

@@ -16,7 +16,7 @@ from partita.draws import Draws
 from partita.errors import InvalidInputError, about
 from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import Labels
-from partita.lattice import all_partitions
+from partita.lattice import partition_table
 from partita.losses.base import Loss, Term
 from partita.losses.builtin import VI, Binder, PricedLoss
 from partita.scan import Block, map_blocks
@@ -33,7 +33,7 @@ EXACT = CLAIM
 
 def distance_table(loss: Loss, n_items: int) -> Floats:
     """Losses between all partitions, estimates by truths, without compiling anything."""
-    rows = _partitions(n_items)
+    rows = partition_table(n_items)
     form = loss.form(n_items)
     if form is None:
         truths = Draws(rows)
@@ -45,14 +45,10 @@ def distance_table(loss: Loss, n_items: int) -> Floats:
     return np.array(values, np.float64).reshape(joint.shape)
 
 
-def _partitions(n_items: int) -> Labels:
-    return np.array(list(all_partitions(n_items)), np.int32)
-
-
 @lru_cache(maxsize=8)
 def _tables(n_items: int) -> Ints:
     """Sizes of the intersections of all pairs of partitions, shape (B, B, n, n)."""
-    member = _partitions(n_items)[:, :, None] == np.arange(n_items)
+    member = partition_table(n_items)[:, :, None] == np.arange(n_items)
     counted = member.astype(np.int64)
     return np.asarray(np.einsum("aik,bil->abkl", counted, counted))
 
@@ -73,7 +69,7 @@ def claim_violation(
     conditional entropies, prices, a metric below.
     """
     metric = loss.is_metric if metric is None else metric
-    rows = _partitions(n_items)
+    rows = partition_table(n_items)
     table = distance_table(loss, n_items)
     found = _loss_violation(loss, rows, table) or _twice(loss, rows, table)
     found = found or _linearity_violation(loss, rows, table)
@@ -86,7 +82,7 @@ def claim_violation(
         or _pair_form_violation(loss, rows, table)
         or _entropy_form_violation(loss, rows, table)
     )
-    found = found or _minorant_violation(loss, rows, table) or _price_violation(loss, rows, table)
+    found = found or _minorant_violation(loss, rows, table) or price_violation(loss, rows, table)
     return None if found is None else f"{loss!r} {found}"
 
 
@@ -127,7 +123,7 @@ def _label_dependence(row: Labels, renamed: Labels, truth: Labels, one: float, o
 
 def _violation_on_few_pairs(loss: Loss) -> str | None:
     """Check six items: each partition with itself and with one other."""
-    rows = _partitions(CHECKED_ITEMS)
+    rows = partition_table(CHECKED_ITEMS)
     for row, other in zip(rows, np.roll(rows, 1, axis=0), strict=True):
         truths = Draws(np.stack([row, other]))
         itself, away = loss.distances(row, truths, n_jobs=1)
@@ -223,7 +219,7 @@ def _minorant_violation(loss: Loss, rows: Labels, table: Floats) -> str | None:
     return _first(table < least - EXACT, f"is not at least {factor:g} × {metric!r}", rows, table)
 
 
-def _price_violation(loss: Loss, rows: Labels, table: Floats) -> str | None:
+def price_violation(loss: Loss, rows: Labels, table: Floats) -> str | None:
     """A loss with a price a is a mixture of itself at two other prices."""
     if not loss.has_price:
         return None

@@ -801,11 +801,12 @@ def lower_bound(
 ) -> float:
     """No n partitions have a lower mean distance to the distinct draws, for a metric loss.
 
-    ``nearest`` is the region of each draw and its distance to that partition.
+    ``nearest`` is the region of each draw and its distance to that partition. The bound is never
+    above the mean of these, which rounding might make it.
     """
     region, to_nearest = nearest
     proven = spectral_bound(draws, n, loss, region, to_nearest, effort.stratum, n_jobs)
     if draws.n_draws <= effort.grouped:
         groups = group_bound(draws, n, loss, to_nearest, effort.grouping, n_jobs)
         proven = max(proven, groups)
-    return proven
+    return min(proven, float((draws.probabilities * to_nearest).sum()))

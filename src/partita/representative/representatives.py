@@ -28,7 +28,7 @@ from partita.draws import AnyDraws, Draws, Point, any_draws
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import DrawsLike, data_frame
-from partita.lattice import all_partitions
+from partita.lattice import partition_table
 from partita.losses.base import Loss
 from partita.losses.evaluate import metric_for
 from partita.losses.explain import Explanation, explain
@@ -764,8 +764,8 @@ def representatives(
         nearest = nearest_regions(distinct, found.rows, measure, n_jobs)
         status.say("proving a lower bound")
         lower = found.lower_bound
-        if lower is None and number > 1:
-            lower = _proof(distinct, number, measure, nearest, bound, n_jobs)
+        if lower is None and number > 1 and bound is not None:
+            lower = lower_bound(distinct, number, measure, nearest, EFFORTS[bound], n_jobs)
         return build_result(posterior, index, found, nearest, lower, level, curve, measure, clock)
 
 
@@ -816,7 +816,7 @@ class _Search:
         few = draws.n_items <= LISTED_ITEMS and 1 < n <= LISTED_NUMBER
         if not few or not isinstance(draws, Draws):
             return None
-        rows = np.array(list(all_partitions(draws.n_items)))
+        rows = partition_table(draws.n_items)
         if n > len(rows):
             return None
         masses = np.array([self.loss.distances(r, draws, 1) for r in rows]) * draws.probabilities
@@ -828,7 +828,7 @@ class _Search:
                 best = float(values.min())
                 chosen = (*others, others[-1] + 1 + int(values.argmin()))
         proven = None if self.bound is None else best
-        return SearchResult(list(rows[list(chosen)].astype(np.int32)), 1, 1, (), proven)
+        return SearchResult(list(rows[list(chosen)]), 1, 1, (), proven)
 
     def curve(self, draws: AnyDraws, n_max: int) -> HeldOutCurve:
         """Distances on both halves for n = 1, 2, … while more representatives help."""
@@ -885,18 +885,3 @@ def _number(n: int, distinct: int) -> int:
             argument="n",
         )
     return number
-
-
-def _proof(
-    draws: AnyDraws,
-    n: int,
-    loss: Loss,
-    nearest: tuple[Ints, Floats],
-    bound: str | None,
-    n_jobs: int | None,
-) -> float | None:
-    """The lower bound, never above the value it bounds, which rounding might make it."""
-    if bound is None:
-        return None
-    value = float((draws.probabilities * nearest[1]).sum())
-    return min(lower_bound(draws, n, loss, nearest, EFFORTS[bound], n_jobs), value)
