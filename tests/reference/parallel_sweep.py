@@ -20,6 +20,10 @@ def log_density(kind: str, point: np.ndarray, theta: np.ndarray, levels=()) -> f
         center, precision = theta[1 : 1 + 2 * d : 2], 2 * theta[2 : 2 + 2 * d : 2]
         there = ~np.isnan(point)
         return float(stats.norm.logpdf(point, center, precision**-0.5)[there].sum())
+    if kind == "incomplete":  # a constant, the mean and half the precision of each column
+        center, precision = theta[1 : 3 * d : 3], 2 * theta[2 : 3 * d : 3]
+        there = ~np.isnan(point)
+        return float(stats.norm.logpdf(point, center, precision**-0.5)[there].sum())
     if kind == "poisson":
         rate = np.exp(theta[1 : 1 + d])
         return float(stats.poisson.logpmf(point, rate).sum())

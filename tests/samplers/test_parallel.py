@@ -10,7 +10,8 @@ from partita.samplers import parallel
 from partita.samplers.chains import build_model
 from partita.testing import assert_exact, frequencies
 from reference import parallel_sweep as reference
-from samplers.cases import PRIORS, cases, exact, few_rows_in_parallel, log_joint
+from reference import samplers_models
+from samplers.cases import PRIORS, Case, cases, exact, few_rows_in_parallel, log_joint
 
 N = 6
 PARTITIONS = np.array(list(pt.lattice.all_partitions(N)))
@@ -19,6 +20,23 @@ MORE_PRIORS = PRIORS | {
     "uniform": pt.ProductPartition(lambda n, k: 0.0, lambda n: 0.0),
     "dynamic": pt.FiniteMixture(pt.F(6, 3), dynamic=True),
 }
+
+
+def in_groups(n, seed):
+    return {case.name: case for case in cases(n=n, seed=seed)}
+
+
+def incomplete(n):
+    """Normal columns of which each has missing cells, and a row that has no cell at all."""
+    rows = in_groups(n, 3)["normal"].values.copy()
+    rows[np.random.default_rng(4).random(rows.shape) < 0.3] = np.nan
+    rows[1] = np.nan
+    of_column = samplers_models.normal_inverse_gamma(0.2, 0.5, 2, 1)
+    kernel = pt.NormalInverseGamma(0.2, 0.5, 2, 1)
+    return Case("incomplete", kernel, rows, rows, samplers_models.of_present_cells([of_column] * 2))
+
+
+CASES["incomplete"] = incomplete(N)
 
 
 def model_of(case, prior=None):
@@ -42,9 +60,9 @@ def store_of(model, slots, k):
 # ------------------------------------------------------------------ arithmetic
 
 
-@pytest.mark.parametrize("name", ["normal", "wishart", "categorical", "poisson"])
+@pytest.mark.parametrize("name", ["normal", "wishart", "categorical", "poisson", "incomplete"])
 def test_rows_are_allocated_as_one_by_one(name):
-    case = {case.name: case for case in cases(n=150, seed=3)}[name]
+    case = incomplete(150) if name == "incomplete" else in_groups(150, 3)[name]
     model = model_of(case)
     slots = (np.arange(150) % 3).astype(np.int32)
     likelihood, store = store_of(model, slots, 3)
@@ -78,7 +96,12 @@ def test_statistics_in_pieces_are_those_of_all():
     wide = rng.normal(size=(90, 5)) @ rng.normal(size=(5, 5)) + 1e4
     wishart = pt.NormalInverseWishart.empirical(wide)
     slots = rng.integers(0, 3, 90).astype(np.int32)
-    for kernel, data in ((case.kernel, rows), (wishart, wide)):
+    gaps = incomplete(90)
+    for kernel, data in (
+        (case.kernel, rows),
+        (gaps.kernel, gaps.rows),
+        (wishart, wide),
+    ):
         table = as_table(data)
         bound = kernel.bind(table)
         model = build_model(bound, PRIORS["dirichlet"], bound.encode(table))
@@ -92,6 +115,12 @@ def test_statistics_in_pieces_are_those_of_all():
         for first, last in ((1, 2), (2, 40), (40, 90)):
             kernels.merge_stores(likelihood, measured(first, last), pieces, np.int64(3))
         np.testing.assert_allclose(pieces[:, :3], whole[:, :3], rtol=1e-9, atol=1e-9)
+        if kernel is gaps.kernel:
+            for j, c in np.ndindex(3, 2):
+                cells = data[slots == j, c]
+                cells = cells[~np.isnan(cells)]
+                expected = [cells.size, cells.mean(), np.square(cells - cells.mean()).sum()]
+                np.testing.assert_allclose(whole[2 + 3 * c : 5 + 3 * c, j], expected, rtol=1e-9)
     for j in range(3):
         mine = wide[slots == j]
         np.testing.assert_allclose(whole[2:7, j], mine.mean(axis=0))
@@ -132,6 +161,7 @@ def run(case, prior, *, draws=150, chains=24, **options):
         ("normal", "uniform", {"split_merge": 0}),
         ("normal", "dirichlet, random", {"sweeps": 0, "split_merge": 1}),
         ("poisson", "finite, exactly 3", {"split_merge": 1}),
+        ("incomplete", "dirichlet, random", {"split_merge": 1, "draws": 600}),
     ],
 )
 def test_all_partitions(case, prior, options, few):

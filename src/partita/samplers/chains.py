@@ -20,7 +20,15 @@ from partita._wording import counted, rhat_in_words
 from partita.dask import as_client, results_in_order, submit_value
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
-from partita.kernels.gibbs.primitives import ADDRESS, FAMILY, WIDTH, Likelihood, Plan, Rates
+from partita.kernels.gibbs.primitives import (
+    ADDRESS,
+    FAMILY,
+    INCOMPLETE,
+    WIDTH,
+    Likelihood,
+    Plan,
+    Rates,
+)
 from partita.labels import Labels
 from partita.mcmc import rhat
 from partita.samplers.base import FUNCTIONS, Block, Kernel
@@ -116,7 +124,7 @@ def _addresses(family: int, functions: tuple[Callable[..., Any], ...]) -> list[i
 def flatten(kernel: Kernel, n_items: int, has_missing: NDArray[np.bool_]) -> Arrays:
     """The arrays of a bound kernel for columns that may have missing cells.
 
-    Blocks with missing cells count their own items.
+    Blocks with missing cells count their own items, if their family does not.
     """
     incomplete = frozenset(np.flatnonzero(has_missing).tolist())
     parts: list[Block] = kernel.blocks(has_missing.size, n_items, incomplete)
@@ -125,7 +133,7 @@ def flatten(kernel: Kernel, n_items: int, has_missing: NDArray[np.bool_]) -> Arr
     for b, part in enumerate(parts):
         d = len(part.columns)
         count = 0
-        if incomplete.intersection(part.columns):
+        if incomplete.intersection(part.columns) and part.family != INCOMPLETE:
             count, rows = rows, rows + 1
         n_tables = part.tables.shape[0]
         blocks[b, :ADDRESS] = (

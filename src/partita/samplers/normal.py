@@ -21,7 +21,6 @@ from partita.samplers.base import (
     PerColumn,
     at_column,
     cell_sums,
-    column_groups,
     group_moments,
     group_sums,
     per_column,
@@ -303,17 +302,20 @@ class NormalInverseGamma(Kernel):
         return np.asarray((a + n / 2) / rate * (n / (c + n)) ** 2 * away + 1 / (c + n))
 
     def blocks(self, n_columns: int, n_items: int, incomplete: frozenset[int]) -> list[Block]:
-        """One block per distinct pair of shape and precision, and per incomplete column."""
+        """One block per distinct pair of shape and precision, and one of its incomplete columns."""
+        from partita.kernels.gibbs.primitives import INCOMPLETE, NORMAL
+
         mean, precision, shape, rate = self._hyper(n_columns)
         priors = priors_of(self.rate, n_columns)
         pairs, which = np.unique(np.stack([shape, precision], 1), axis=0, return_inverse=True)
         found = []
         for number, (a, c) in enumerate(pairs):
             same = np.flatnonzero(which.reshape(-1) == number)
-            alone = [i for i, column in enumerate(same) if int(column) in incomplete]
-            for group in column_groups(same.size, alone):
-                columns = same[group]
-                block = _block(columns, a, c, mean[columns], rate[columns], n_items)
+            has_gaps = np.isin(same, list(incomplete))
+            for columns, family in ((same[~has_gaps], NORMAL), (same[has_gaps], INCOMPLETE)):
+                if not columns.size:
+                    continue
+                block = _block(family, columns, a, c, mean[columns], rate[columns], n_items)
                 learned = tuple(
                     (i, priors[j].shape, priors[j].rate)
                     for i, j in enumerate(columns.tolist())
@@ -396,13 +398,20 @@ class NormalInverseGamma(Kernel):
 
 
 def _block(
-    columns: NDArray[np.intp], a: float, c: float, mean: Floats, rate: Floats, n_items: int
+    family: int,
+    columns: NDArray[np.intp],
+    a: float,
+    c: float,
+    mean: Floats,
+    rate: Floats,
+    n_items: int,
 ) -> Block:
     from scipy.special import gammaln
 
-    from partita.kernels.gibbs.primitives import NORMAL
+    from partita.kernels.gibbs.primitives import INCOMPLETE
 
-    d = columns.size
+    own = family == INCOMPLETE  # columns that stand for themselves
+    d = 1 if own else columns.size
     n = np.arange(n_items + 1.0)
     total = c + n
     predictive = gammaln(a + (n + 1) / 2) - gammaln(a + n / 2)
@@ -416,8 +425,13 @@ def _block(
         c * n / (2 * total),
         total / (2 * (total + 1)),
     ]
-    hyper = np.concatenate([[a], np.stack([mean, rate], 1).ravel(), [a * np.log(rate).sum()]])
-    return Block(NORMAL, tuple(columns.tolist()), hyper, np.stack(tables), 2 * d, 3 + 2 * d, 1)
+    if own:
+        hyper = np.stack([np.full(rate.size, a), mean, rate, a * np.log(rate)], 1).ravel()
+        rows = (3 * rate.size, 5 * rate.size, 1)
+    else:
+        hyper = np.concatenate([[a], np.stack([mean, rate], 1).ravel(), [a * np.log(rate).sum()]])
+        rows = (2 * d, 3 + 2 * d, 1)
+    return Block(family, tuple(columns.tolist()), hyper, np.stack(tables), *rows)
 
 
 # ------------------------------------------------------------------ full covariance matrices

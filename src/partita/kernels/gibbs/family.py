@@ -11,9 +11,9 @@ A kernel is five functions, and all families share their signatures:
 
 They are called by address: the loops compile without them, once for all kernels, and of the
 families those alone that are in use. The first ``sample`` takes 15 s of processor time so, and 21 s
-with the families compiled into the loops. A call costs some 17 ns: 3 to 12% of a sweep, and 59%
-where ten columns have missing cells, each of which is a block of its own.
-A missing cell is integrated out by leaving its block aside, which then counts its own items.
+with the families compiled into the loops. A call costs some 17 ns: 3 to 12% of a sweep.
+A missing cell is integrated out by leaving its block aside, which then counts its own items; normal
+columns with missing cells share a block of ``normal_incomplete``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from numba.extending import intrinsic
 
 from partita.kernels._jit import array_kernel, inner_kernel
 from partita.kernels.arrays import Floats, Int32s
-from partita.kernels.gibbs import categorical, normal, poisson, wishart
+from partita.kernels.gibbs import categorical, normal, normal_incomplete, poisson, wishart
 from partita.kernels.gibbs.primitives import (
     ADDRESS,
     COUNT,
@@ -103,7 +103,7 @@ class CompilationError(TypeError):
     """A function does not compile for its place in a kernel, or returns something else."""
 
 
-FAMILIES = (normal, wishart, categorical, poisson)
+FAMILIES = (normal, wishart, categorical, poisson, normal_incomplete)
 """Modules with the functions of the built-in families, in the order of their codes."""
 
 _alive: dict[tuple[str, Callable[..., Any]], tuple[int, Any]] = {}

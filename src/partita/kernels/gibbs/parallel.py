@@ -13,7 +13,7 @@ import numpy as np
 
 from partita.kernels._jit import array_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints
-from partita.kernels.gibbs import categorical, normal, poisson, wishart
+from partita.kernels.gibbs import categorical, normal, normal_incomplete, poisson, wishart
 from partita.kernels.gibbs.chain import (
     empty_clusters,
     enlarge_clusters,
@@ -37,6 +37,7 @@ from partita.kernels.gibbs.primitives import (
     FAMILY,
     FIRST,
     HYPER,
+    INCOMPLETE,
     LANES,
     N_CACHE,
     N_COLUMNS,
@@ -174,6 +175,8 @@ def merge_clusters(
             categorical.merge(n, more, other, block, j)
         elif family == POISSON:
             poisson.merge(n, more, other, block, j)
+        elif family == INCOMPLETE:
+            normal_incomplete.merge(n, more, other, block, j)
         if count > 0:
             target[count, j] = n + more
     target[0, j] += pair[0, j]
@@ -216,6 +219,8 @@ def _draw_cluster(
             categorical.draw(n, block, j, mine, at, state)
         elif family == POISSON:
             poisson.draw(n, block, j, mine, at, state)
+        elif family == INCOMPLETE:
+            normal_incomplete.draw(n, block, j, mine, at, state)
 
 
 @array_kernel
@@ -300,6 +305,9 @@ def _densities(
                 categorical.log_density(x, hyper, mine, at, out)
             elif family == POISSON:
                 poisson.log_density(x, mine, at, out)
+            elif family == INCOMPLETE:
+                there = table_rows(present, first, d)
+                normal_incomplete.log_density(x, there, mine, at, out)
             if count > 0:
                 for m in range(TILE):
                     logs[at, m] += present[first, m] * alone[m]

@@ -40,7 +40,8 @@ FAMILY = 0
 FIRST, N_COLUMNS = 1, 2
 """Columns of the data."""
 COUNT = 3
-"""Row of the store that counts the block's items: 0, unless cells are missing."""
+"""Row of the store that counts the block's items: 0, unless cells are missing and the family does
+not count its own."""
 STATS, N_STATS, CACHE, N_CACHE = 4, 5, 6, 7
 """Rows of the store."""
 HYPER, N_HYPER, TABLES, N_TABLES = 8, 9, 10, 11
@@ -48,7 +49,7 @@ ADDRESS = 12
 """Addresses of the five functions of the block's kernel, from here on; see ``family.py``."""
 WIDTH = 17
 
-NORMAL, WISHART, CATEGORICAL, POISSON, USER = 0, 1, 2, 3, 4
+NORMAL, WISHART, CATEGORICAL, POISSON, INCOMPLETE, USER = 0, 1, 2, 3, 4, 5
 """Family codes."""
 
 

@@ -38,6 +38,7 @@ from partita.kernels.gibbs.primitives import (
     COUNT,
     FAMILY,
     HYPER,
+    INCOMPLETE,
     N_COLUMNS,
     N_HYPER,
     STATS,
@@ -271,6 +272,8 @@ def _scale_cell(model: Likelihood, b: Index, c: Index) -> Index:
     if model.blocks[b, FAMILY] == WISHART:
         d = model.blocks[b, N_COLUMNS]
         return np.int64(first + 2 + d + c * (d + 1))
+    if model.blocks[b, FAMILY] == INCOMPLETE:
+        return np.int64(first + 4 * c + 2)
     return np.int64(first + 2 + 2 * c)
 
 
@@ -282,6 +285,10 @@ def set_rates(model: Likelihood, rates: Rates, values: Floats) -> None:
     for r in range(rates.block.size):
         b = rates.block[r]
         first, last = model.blocks[b, HYPER], model.blocks[b, HYPER] + model.blocks[b, N_HYPER] - 1
+        if model.blocks[b, FAMILY] == INCOMPLETE:
+            at = _scale_cell(model, b, rates.column[r])
+            model.hyper[at + 1] = model.hyper[first] * log(values[r])
+            continue
         total = 0.0
         for c in range(model.blocks[b, N_COLUMNS]):
             total += log(model.hyper[_scale_cell(model, b, c)])
@@ -304,9 +311,12 @@ def _learn_normal(
     """Draw the rate of a column of independent normals."""
     hyper = model.hyper
     b, c = rates.block[r], rates.column[r]
-    first, count = model.blocks[b, HYPER], model.blocks[b, COUNT]
-    row, pull = model.blocks[b, STATS] + 2 * c, model.blocks[b, TABLES] + 4
-    shape, mean = hyper[first], hyper[first + 1 + 2 * c]
+    count, row = model.blocks[b, COUNT], model.blocks[b, STATS] + 2 * c
+    if model.blocks[b, FAMILY] == INCOMPLETE:
+        count = model.blocks[b, STATS] + 3 * c
+        row = count + 1
+    pull = model.blocks[b, TABLES] + 4
+    shape, mean = hyper[model.blocks[b, HYPER]], hyper[_scale_cell(model, b, c) - 1]
     total_shape, total_rate = rates.shape[r], rates.rate[r]
     for j in range(k):
         n = store[count, j]
