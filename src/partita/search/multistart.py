@@ -377,12 +377,14 @@ def _move_clusters(
 ) -> list[LocalMinimum]:
     """Cluster moves from the best different partitions of a batch; equal ones share the result.
 
-    Where different kinds of starts have met already, from there alone and briefly.
+    Not where different kinds of starts have met already, unless a cap is in the way of single
+    items: of 418 cases of the contest under linear losses none ends higher for it.
     """
-    kinds_agree = len(kinds_at_best(swept)) >= settings.KINDS
-    different = distinct(swept)[: 1 if kinds_agree else most]
+    if task.options.max_clusters is None and len(kinds_at_best(swept)) >= settings.KINDS:
+        return swept
+    different = distinct(swept)[:most]
     work = from_minima(task, different, in_order=False)
-    descend = partial(local_search_from, task, problem, settings.ROUNDS, brief=kinds_agree)
+    descend = partial(local_search_from, task, problem, settings.ROUNDS)
     moved = run_interruptible_parallel(
         task, descend, work, "moving clusters", search_bytes(problem)
     )
