@@ -138,6 +138,7 @@ def _metric(center: Any, loss: str | Loss | None, draws: AnyDraws) -> Loss:
     return metric
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Ball(Result):
     """Base class of credible balls of partitions and of feature allocations.
 
@@ -155,7 +156,7 @@ class Ball(Result):
     lower: Any
     horizontal: Any
     draws: AnyDraws
-    _levels: Levels
+    _levels: Levels = field(repr=False)
 
     _argument: ClassVar[str]
     """Noun for a point in error messages."""
@@ -289,17 +290,10 @@ class CredibleBall(Ball):
     """
 
     center: Labels
-    loss: Loss
-    prob: float
-    radius: float
-    coverage: float
-    distances: NDArray[np.float64]
-    inside: NDArray[np.bool_]
     upper: Bound
     lower: Bound
     horizontal: Bound
     draws: Draws
-    _levels: Levels = field(repr=False)
 
     _argument: ClassVar[str] = "labels"
 
@@ -381,17 +375,9 @@ class FeatureBall(Ball):
     """
 
     center: NDArray[np.bool_]
-    loss: Loss
-    prob: float
-    radius: float
-    coverage: float
-    distances: NDArray[np.float64]
-    inside: NDArray[np.bool_]
     upper: FeatureBound
     lower: FeatureBound
     horizontal: FeatureBound
-    draws: AnyDraws
-    _levels: Levels = field(repr=False)
     sparsest: FeatureBound
     densest: FeatureBound
 
@@ -450,15 +436,19 @@ class _Extreme(Result):
     _counts: ClassVar[tuple[str, ...]]
     """The attributes of draws that count the parts of each point."""
 
+    _points: ClassVar[str]
+    """The attribute with the partitions or allocations."""
+
     @property
     def points(self) -> Any:
         """The partitions or allocations."""
-        raise NotImplementedError
+        return getattr(self, self._points)
 
     @property
     def parts_in_words(self) -> str:
-        """Number of clusters or features of each, of at most five."""
-        raise NotImplementedError
+        """Numbers of clusters, or of features and memberships, of each, of at most five."""
+        nouns = {name: name.removeprefix("n_").removesuffix("s") for name in self._counts}
+        return ", ".join(counts(getattr(self, n)[:5].tolist(), noun) for n, noun in nouns.items())
 
     def __len__(self) -> int:
         return int(self.mass.size)
@@ -505,16 +495,7 @@ class Bound(_Extreme):
     mass: NDArray[np.float64]
 
     _counts: ClassVar[tuple[str, ...]] = ("n_clusters",)
-
-    @property
-    def points(self) -> Labels:
-        """The partitions: ``labels``."""
-        return self.labels
-
-    @property
-    def parts_in_words(self) -> str:
-        """Number of clusters of each, of at most five."""
-        return counts(self.n_clusters[:5].tolist(), "cluster")
+    _points: ClassVar[str] = "labels"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -542,17 +523,7 @@ class FeatureBound(_Extreme):
     mass: NDArray[np.float64]
 
     _counts: ClassVar[tuple[str, ...]] = ("n_features", "n_memberships")
-
-    @property
-    def points(self) -> tuple[NDArray[np.bool_], ...]:
-        """The allocations."""
-        return self.allocations
-
-    @property
-    def parts_in_words(self) -> str:
-        """Numbers of features and of memberships of each, of at most five."""
-        features = counts(self.n_features[:5].tolist(), "feature")
-        return f"{features}, {counts(self.n_memberships[:5].tolist(), 'membership')}"
+    _points: ClassVar[str] = "allocations"
 
 
 _RESULTS: dict[str, tuple[type[Any], type[Any]]] = {
@@ -565,7 +536,7 @@ _RESULTS: dict[str, tuple[type[Any], type[Any]]] = {
 def ball_at(ball: B, prob: float) -> B:
     """The same ball at another probability, which is trusted."""
     members = _members(ball.draws, ball.distances, ball._levels, prob)
-    return replace(ball, **members)  # type: ignore[type-var] # every subclass is a dataclass
+    return replace(ball, **members)
 
 
 def _members(draws: AnyDraws, distances: Floats, levels: Levels, prob: float) -> dict[str, Any]:
