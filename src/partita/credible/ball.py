@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -550,25 +551,19 @@ def _members(draws: AnyDraws, distances: Floats, levels: Levels, prob: float) ->
     inside = levels.of_draw <= last
     assert inside.any(), "a credible ball holds at least the draws closest to its centre"
     members, weights = np.flatnonzero(inside), draws.weights
-    tied = {}
+    _, result = _RESULTS[draws.part_name]
+    counts_of, bounds = [getattr(draws, name) for name in result._counts], {}
     for kind, most_of in draws.extremes.items():
         extreme = members[most_of[members] == most_of[members].max()]
         level = levels.of_draw[extreme]
-        tied[kind] = extreme[level == level.max()]
-    equal = {kind: draws.equal_among(rows) for kind, rows in tied.items()}
-    shown = {kind: tied[kind][first] for kind, (first, _) in equal.items()}
-    points = {kind: draws.shown(draws.rows_at(rows)) for kind, rows in shown.items()}
-    _, result = _RESULTS[draws.part_name]
-    counts_of = [getattr(draws, name) for name in result._counts]
-    numbers = {kind: [count[rows] for count in counts_of] for kind, rows in shown.items()}
-    bounds = {}
-    for kind, rows in tied.items():
-        copy_of = equal[kind][1]
-        mass = np.bincount(copy_of, weights=None if weights is None else weights[rows]) + 0.0
+        tied = extreme[level == level.max()]
+        first, copy_of = draws.equal_among(tied)
+        mass = np.bincount(copy_of, weights=None if weights is None else weights[tied]) + 0.0
         if weights is None:
             mass /= inside.size
-        far = float(distances[rows].max())
-        bounds[kind] = result(kind, points[kind], *numbers[kind], far, mass)
+        shown, far = tied[first], float(distances[tied].max())
+        numbers = map(itemgetter(shown), counts_of)
+        bounds[kind] = result(kind, draws.shown(draws.rows_at(shown)), *numbers, far, mass)
     return {
         "prob": prob,
         "radius": float(levels.value[last]),

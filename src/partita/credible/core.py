@@ -675,7 +675,9 @@ def _core_at(search: _Search, prob: float, clock: Clock) -> CredibleCore:
     rows = distinct.rows(0, distinct.n_draws)
     with clock.until(0.9) as stop:
         cuts = [_truncate_path(part, prob, search, rows, index, stop) for part in search.parts]
-    cut = max(cuts, key=lambda each: (each.size, float(each.curve[each.size - 1])))
+    reached = [(each.size, float(each.curve[each.size - 1])) for each in cuts]
+    chosen = max(range(len(cuts)), key=reached.__getitem__)
+    cut = cuts[chosen]
     table = cut.part.growth.table
     partial, upper = cut.path.partial(cut.size, rows.shape[1]), rows.shape[1]
     if search.bound is not None:
@@ -688,6 +690,7 @@ def _core_at(search: _Search, prob: float, clock: Clock) -> CredibleCore:
             path = nested_path(table, partial, np.zeros(1, np.bool_))
             size = int((partial >= 0).sum())
             cut = _TruncatedPath(cut.part, path, path.mass / table.total, size, size, cut.rounds)
+            cuts[chosen] = cut
     grouping = PartialPartition(partial)
     labels, size, rest = grouping.labels, cut.size, cut.part.rest
     measured_on = rows[index[rest.where]]
@@ -696,8 +699,9 @@ def _core_at(search: _Search, prob: float, clock: Clock) -> CredibleCore:
     # An item's best place where the core was found: apart from all of it, or in a cluster.
     place = weights_of_places(table.rows, table.weights, labels).argmax(axis=0)
     with_item = weights_of_places(measured_on, rest.probabilities, labels)
+    effective = np.array([each.n_effective(size) for each in cuts])
     if search.held_out:
-        measured, error = _cross_fit_curve(cut, cuts)
+        measured, error = _cross_fit_curve(size, cuts, effective)
         probability = max(float(measured[size - 1]), cut.low)
     else:
         in_sample, measured, error = whole.share(agrees), cut.curve, float("nan")
@@ -724,7 +728,7 @@ def _core_at(search: _Search, prob: float, clock: Clock) -> CredibleCore:
         probability_with_item=np.minimum(with_item[place, np.arange(place.size)], 1.0),
         agrees=agrees,
         held_out=cut.part.is_rest,
-        n_effective=cut.n_effective(size),
+        n_effective=float(effective[chosen]),
         n_found=cut.found,
         n_starts=sum([part.growth.n_starts for part in search.parts]),
         n_seeds=sum([part.growth.n_seeds for part in search.parts]),
@@ -792,18 +796,20 @@ def _truncate_path(
     return replace(cut, size=1, low=1.0)
 
 
-def _cross_fit_curve(cut: _TruncatedPath, cuts: list[_TruncatedPath]) -> tuple[Floats, float]:
-    """The mean of both ways' curves by their effective numbers, and its error at the cut.
+def _cross_fit_curve(
+    size: int, cuts: list[_TruncatedPath], effective: Floats
+) -> tuple[Floats, float]:
+    """The mean of both ways' curves by their effective numbers, and its error at a size.
 
     The way that was taken is the one that its draws held out favoured, so its own share is
     optimistic; the other way's share at the same size is not.
     """
-    size, curves = cut.size, np.array([each.curve for each in cuts])
+    curves = np.array([each.curve for each in cuts])
     if size == 1:
         return curves.mean(axis=0), 0.0
-    weights = np.array([each.n_effective(size) for each in cuts])
-    mean = weights @ curves / weights.sum()
-    a, b = mean[size - 1] * weights.sum() + 1.0, (1.0 - mean[size - 1]) * weights.sum() + 1.0
+    mean = effective @ curves / effective.sum()
+    share, n = mean[size - 1], effective.sum()
+    a, b = share * n + 1.0, (1.0 - share) * n + 1.0
     of_share = np.sqrt(a * b / (a + b + 1.0)) / (a + b)
     return mean, float(max(of_share, np.abs(curves - mean)[:, size - 1].max()))
 
