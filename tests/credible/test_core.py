@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import partita as pt
 from partita.errors import InvalidInputError, MemoryLimitError, NotSupportedError
 from partita.labels import by_size
-from reference import core as reference
+from reference import uncertainty as reference
 from simulated import FIVE
 from strategies import posteriors
 

@@ -8,8 +8,20 @@ import time
 from contextlib import chdir
 from pathlib import Path
 
-from .attacks import ATTACKS
-from .harness import OUTCOMES, in_processes, spread, worker
+from . import calls, damaged, force, labelled, processes, saved, spellings
+from .harness import OUTCOMES, Attack, in_processes, spread, worker
+
+ATTACKS = {
+    "damaged files": Attack(damaged.COUNT, damaged.run),
+    "crafted files, known labels": Attack(len(labelled.NAMES), labelled.run),
+    "other spellings": Attack(spellings.COUNT, spellings.run),
+    "forged results": Attack(saved.COUNT, saved.run),
+    "wrong values": Attack(len(calls.calls()), calls.run),
+    "outputs over files of users": Attack(force.COUNT, force.run),
+    "kills and resumes": Attack(40, processes.kill),
+    "interrupts": Attack(120, processes.interrupt),
+    "full disks": Attack(150, processes.full_disk),
+}
 
 
 def main() -> int:

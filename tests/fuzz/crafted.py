@@ -55,11 +55,10 @@ def npy(path: Path, array: Any, reads: Any = None, **options: Any) -> Any:
     return reads
 
 
-@maker
-def npy_header(path: Path, header: str, content: bytes = b"") -> None:
+def npy_bytes(header: str, content: bytes = b"") -> bytes:
     """An npy file that declares what it likes."""
     head = header.encode() + b" " * (117 - len(header)) + b"\n"
-    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + content)
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + content
 
 
 @maker
@@ -178,16 +177,16 @@ CRAFTED: dict[str, Maker] = {
     "comments without end.csv.gz": packed(400, b"#\n" * (1 << 19)),
     "a row and blank lines without end.csv.gz": packed(400, b"\n" * (1 << 20), b"1,1,2\n"),
     "text.npy": text("1,1\n"),
-    "a shape beyond.npy": npy_header(
-        "{'descr': '<i8', 'fortran_order': False, 'shape': (1000000000000, 9)}"
+    "a shape beyond.npy": text(
+        npy_bytes("{'descr': '<i8', 'fortran_order': False, 'shape': (1000000000000, 9)}")
     ),
-    "a negative shape.npy": npy_header(
-        "{'descr': '<i8', 'fortran_order': False, 'shape': (-1, 9)}", bytes(72)
+    "a negative shape.npy": text(
+        npy_bytes("{'descr': '<i8', 'fortran_order': False, 'shape': (-1, 9)}", bytes(72))
     ),
-    "code in the header.npy": npy_header(
-        "{'descr': '<i8', 'fortran_order': __import__('os'), 'shape': (1, 1)}", bytes(8)
+    "code in the header.npy": text(
+        npy_bytes("{'descr': '<i8', 'fortran_order': __import__('os'), 'shape': (1, 1)}", bytes(8))
     ),
-    "an odd header.npy": npy_header("{'descr': '<i8', 'shape': (((((((((", bytes(8)),
+    "an odd header.npy": text(npy_bytes("{'descr': '<i8', 'shape': (((((((((", bytes(8))),
     "pickles.npy": pickled,
     "records.npy": npy(np.zeros((2, 3), [("a", "i4"), ("b", "f8")])),
     "complex.npy": npy(np.ones((2, 3), complex)),

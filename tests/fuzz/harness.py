@@ -43,9 +43,8 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Attack:
-    """A class of attack: its name, how many cases it has, and how to run one by number."""
+    """A class of attack: how many cases it has, and how to run one by number."""
 
-    name: str
     count: int
     run: Callable[[int, Path], Verdict]
 

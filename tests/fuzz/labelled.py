@@ -8,7 +8,6 @@ import decimal
 import json
 import lzma
 import shutil
-import struct
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
@@ -21,7 +20,7 @@ import numpy as np
 import partita as pt
 from io_r import Atom, Listed, write_coda, write_rds
 
-from .crafted import CRAFTED, maker
+from .crafted import CRAFTED, maker, npy_bytes
 from .harness import RIGHT, WRONG, Verdict, judged
 
 RNG = np.random.default_rng(32)
@@ -184,23 +183,18 @@ def _packed() -> Iterator[tuple[str, Maker]]:
         yield f"a short stream {name}", _refused(_file(name, first + second[:2]))
 
 
-def _npy(header: dict[str, Any], content: bytes) -> bytes:
-    head = repr(header).encode() + b" " * 60 + b"\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + content
-
-
 def _numpy() -> Iterator[tuple[str, Maker]]:
     full = {"descr": "<i8", "fortran_order": False, "shape": (30, 12)}
     content = LABELS.astype("<i8").tobytes()
-    yield "npy", _file("a.npy", _npy(full, content))
+    yield "npy", _file("a.npy", npy_bytes(str(full), content))
     for change in ({"shape": (30, 7)}, {"shape": (20, 12)}, {"descr": "<i4"}, {"descr": "|i1"}):
         for options in ({}, {"memory_map": True}):
-            made = _file("a.npy", _npy(full | change, content), **options)
+            made = _file("a.npy", npy_bytes(str(full | change), content), **options)
             yield f"npy {change} {options}", _refused(made)
-        yield f"npz {change}", _refused(_npz(_npy(full | change, content)))
-    yield "npz", _npz(_npy(full, content))
-    yield "npz with a wrong byte", _refused(_npz(_npy(full, content), flip=-9))
-    yield "npz longer than it says", _refused(_npz(_npy(full, content + b"12345678")))
+        yield f"npz {change}", _refused(_npz(npy_bytes(str(full | change), content)))
+    yield "npz", _npz(npy_bytes(str(full), content))
+    yield "npz with a wrong byte", _refused(_npz(npy_bytes(str(full), content), flip=-9))
+    yield "npz longer than it says", _refused(_npz(npy_bytes(str(full), content + b"12345678")))
 
 
 @maker
@@ -312,36 +306,31 @@ def _held() -> Iterator[tuple[str, Maker]]:
 
     beside = np.column_stack([LARGE[:, :6], LABELS[:, :6]])
 
-    def frame(_: Path) -> Any:
+    def frame(**types: str) -> Any:
         import pandas as pd
 
-        columns = {
-            f"i{j}": beside[:, j] if j < 6 else beside[:, j].astype(float) for j in range(12)
-        }
-        return pd.DataFrame(columns)
+        columns = {f"i{j}": beside[:, j].astype(float if j > 5 else int) for j in range(12)}
+        return pd.DataFrame(columns).astype(types)
 
-    def polars(place: Path) -> Any:
+    def polars(_: Path) -> Any:
         import polars as pl
 
-        return pl.from_pandas(frame(place))
+        return pl.from_pandas(frame())
 
-    def parquet(place: Path) -> Any:
-        frame(place).to_parquet(place / "a.parquet")
-        return place / "a.parquet"
+    def written(place: Path, kind: str) -> Any:
+        getattr(frame(), f"to_{kind}")(place / f"a.{kind}")
+        return place / f"a.{kind}"
 
-    def feather(place: Path) -> Any:
-        frame(place).to_feather(place / "a.feather")
-        return place / "a.feather"
-
-    def nullable(place: Path) -> Any:
-        return frame(place).astype({f"i{j}": "Int64" for j in range(6)})
-
-    def unsigned(place: Path) -> Any:
-        found = frame(place).astype({f"i{j}": "int64" for j in range(12)})
-        return found.astype({"i0": "uint64", "i1": "uint64"})
-
-    for make in (frame, polars, parquet, feather, nullable, unsigned):
-        yield f"large in {make.__name__}", held(make, beside)
+    whole = {f"i{j}": "int64" for j in range(12)} | {"i0": "uint64", "i1": "uint64"}
+    for name, make in {
+        "frame": lambda _: frame(),
+        "polars": polars,
+        "parquet": lambda place: written(place, "parquet"),
+        "feather": lambda place: written(place, "feather"),
+        "nullable": lambda _: frame(**{f"i{j}": "Int64" for j in range(6)}),
+        "unsigned": lambda _: frame(**whole),
+    }.items():
+        yield f"large in {name}", held(make, beside)
     yield (
         "large in lists with a float",
         held(lambda _: [[*r[:-1], float(r[-1])] for r in beside.tolist()], beside),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from outside_losses import Jaccard, JaccardForm, jaccard
+from outside_losses import Jaccard, jaccard
 from partita.losses.base import Loss
 from partita.losses.evaluate import LOSSES, as_loss
 from partita.losses.user import claim_violation
@@ -244,29 +244,6 @@ def test_check_loss():
     pt.testing.check_loss(pt.CallableLoss(entropy_distance), n_items=4)
 
 
-@dataclass(frozen=True, repr=False)
-class NotLinear(Jaccard):
-    """Claims that sums may be averaged."""
-
-    averages_sums: ClassVar[bool] = True
-
-    def form(self, n_items):
-        return JaccardForm(n_items)
-
-
-@dataclass(frozen=True, repr=False)
-class NotByPairs(Jaccard):
-    """Claims that the similarity matrix suffices."""
-
-    from_similarity: ClassVar[str] = "sums"
-
-    def form(self, n_items):
-        return JaccardForm(n_items)
-
-    def expected_from_similarity(self, estimate, similarity):
-        return pt.Binder().expected_from_similarity(estimate, similarity)
-
-
 # ---------------------------------------------------------------- names and thresholds
 
 
@@ -339,51 +316,9 @@ def test_a_claim_is_checked_after_the_same_class_without_it():
         pt.distance(ONE, SINGLETONS, loss=Claiming(True))
 
 
-class AboveVI(pt.OneMinusARI):
-    name: ClassVar[str] = "above"
-
-    def minorant(self):
-        return 1.0, pt.VI()
-
-
-class OnNoMetric(pt.NVI):
-    name: ClassVar[str] = "on no metric"
-
-    def minorant(self):
-        return 0.1, pt.OneMinusARI()
-
-
-class Entropies(pt.NVI):
-    name: ClassVar[str] = "entropies"
-    conditional_entropies: ClassVar[bool] = True
-
-
-class Pairs(pt.VI):
-    name: ClassVar[str] = "pairs"
-
-    def pair_scale(self, n_items):
-        return float(n_items) ** 2
-
-
-class Exact(pt.VI):
-    name: ClassVar[str] = "exact"
-    is_exact: ClassVar[bool] = True
-
-
-class OwnBall(pt.OneMinusARI):
-    name: ClassVar[str] = "own ball"
-
-    def ball_metric(self):
-        return self
-
-
-class Steep(pt.Binder):
-    """Its price does not mix two losses."""
-
-    name: ClassVar[str] = "steep"
-
-    def with_price(self, a):
-        return type(self)(a * a / 2.0)
+def own(parent, **body):
+    """A class of ours with other claims or answers."""
+    return type("Own", (parent,), {"name": "own", **body})()
 
 
 # Of the others the mean over draws is not what is minimised, and their distances claim nothing.
@@ -420,6 +355,27 @@ def searched(loss):
 SQUARE, NOTHING = lambda x: x**2, lambda x: 1 / 0
 LATE = pt.Additive(lambda x: float(x**2 if x < 8 else 0))  # six items do not show it
 BELOW = pt.CallableLoss(lambda e, t: 0.0 if len(e) < 7 else -1.0)
+FALSE_CLAIMS = [
+    (own(pt.OneMinusARI, minorant=lambda _: (1.0, pt.VI())), "is not at least 1 × VI"),
+    (own(pt.NVI, minorant=lambda _: (0.1, pt.OneMinusARI())), "relies on a metric that is none"),
+    (own(pt.NVI, conditional_entropies=True), "is not a·H"),
+    (own(pt.VI, pair_scale=lambda _, n_items: n_items**2.0), "is not linear in the pairs"),
+    (own(pt.VI, is_exact=True), "is not exact"),
+    (own(pt.OneMinusARI, ball_metric=lambda self: self), "does not claim to be a metric"),
+    (own(pt.Binder, with_price=lambda x, a: type(x)(a * a / 2)), "is not a mixture of its prices"),
+]
+FALSE_SUMS = [
+    (own(Jaccard, averages_sums=True, form=Jaccard.form), "not linear in the sums"),
+    (
+        own(
+            Jaccard,
+            from_similarity="sums",
+            form=Jaccard.form,
+            expected_from_similarity=lambda _, *given: pt.Binder().expected_from_similarity(*given),
+        ),
+        "does not follow from similarities",
+    ),
+]
 
 
 @pytest.mark.parametrize(
@@ -461,15 +417,8 @@ BELOW = pt.CallableLoss(lambda e, t: 0.0 if len(e) < 7 else -1.0)
         (lambda: pt.CallableLoss(lambda e, t: float(len(e) > 4)), "function", "not 0 for equal"),
         (lambda: pt.CallableLoss(3), "function", "expected a function"),
         (lambda: searched(BELOW), "function", "at least 0"),
-        (lambda: searched(AboveVI()), "loss", "is not at least 1 × VI"),
-        (lambda: searched(OnNoMetric()), "loss", "relies on a metric that is none"),
-        (lambda: searched(Entropies()), "loss", "is not a·H"),
-        (lambda: searched(Pairs()), "loss", "is not linear in the pairs"),
-        (lambda: searched(Exact()), "loss", "is not exact"),
-        (lambda: searched(OwnBall()), "loss", "does not claim to be a metric"),
-        (lambda: searched(Steep()), "loss", "is not a mixture of its prices"),
-        (lambda: pt.testing.check_loss(NotLinear()), "loss", "not linear in the sums"),
-        (lambda: pt.testing.check_loss(NotByPairs()), "loss", "does not follow from similarities"),
+        *((lambda x=x: searched(x), "loss", message) for x, message in FALSE_CLAIMS),
+        *((lambda x=x: pt.testing.check_loss(x), "loss", message) for x, message in FALSE_SUMS),
     ],
 )
 def test_what_makes_no_loss_is_refused_by_name(make, argument, message):

@@ -9,8 +9,8 @@ from partita.kernels.gibbs import parallel as kernels
 from partita.samplers import parallel
 from partita.samplers.chains import build_model
 from partita.testing import assert_exact, frequencies
-from reference import parallel_sweep as reference
 from reference import samplers_models
+from reference import samplers_moves as reference
 from samplers.cases import PRIORS, Case, cases, exact, few_rows_in_parallel, log_joint
 
 N = 6

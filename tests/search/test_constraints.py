@@ -51,7 +51,7 @@ def test_the_best_of_nine_items_that_keeps_the_rules(loss):
     draws = random_posterior(9, 20, 5, weighted=True)
     partitions, losses = all_losses(draws, loss)
     sizes = np.sort((partitions[:, :, None] == np.arange(9)).sum(axis=1), axis=1)
-    for k, s in ((2, 1), (4, 2), (None, 3)):
+    for k, s in ((None, 1), (2, 1), (4, 2), (None, 3)):
         mine = ((sizes == 0) | (sizes >= s)).all(axis=1)
         if k is not None:
             mine &= (sizes > 0).sum(axis=1) == k
