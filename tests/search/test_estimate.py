@@ -317,8 +317,9 @@ def test_a_sweep_sees_one_pair_of_very_many_items():
     joined = alone.copy()
     joined[1] = 0
     draws = pt.Draws(np.stack([joined, alone]), weights=[51, 50])
-    walker = LocalSearch(lists_from_draws(draws, pt.Binder()), alone, np.random.default_rng(0))
-    walker.sweep_only(np.array([0, 1]))
+    problem, pair = lists_from_draws(draws, pt.Binder()), np.array([0, 1])
+    walker = LocalSearch(problem, alone, np.random.default_rng(0), items=pair)
+    walker.sweep()
     assert np.array_equal(walker.labels, pt.canonical(joined))
 
 

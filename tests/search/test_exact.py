@@ -28,7 +28,7 @@ def test_all_minimisers(loss, n, cap):
     draws = random_draws(n, 8, seed=n)
     task = make_task(draws, loss, max_clusters=cap)
     assert found(method.search(task)) == all_minimisers(draws, loss, cap)
-    assert (task.proven == -np.inf) == (cap is not None)  # a cap proves nothing about the rest
+    assert (task.log.proven == -np.inf) == (cap is not None)  # a cap proves nothing about the rest
 
 
 @pytest.mark.parametrize("loss", ["vi", "nvi", "binder", "nid"])
@@ -39,8 +39,8 @@ def test_all_partitions_part_by_part(loss, monkeypatch):
     reached = method.search(task)
     partitions, values = all_losses(draws, loss)
     assert found(reached) == partitions[values <= values.min() + 1e-10].tolist()
-    assert task.n_evaluated == pt.lattice.bell_number(8)
-    assert task.proven == pytest.approx(values.min(), rel=0, abs=1e-12)
+    assert task.log.n_evaluated == pt.lattice.bell_number(8)
+    assert task.log.proven == pytest.approx(values.min(), rel=0, abs=1e-12)
 
 
 @pytest.mark.parametrize("loss", ["nvi", "nid", "id", "one_minus_ari", "vi"])
@@ -60,7 +60,7 @@ def test_more_ties_than_are_listed(monkeypatch):
     draws = pt.Draws([[0] * 6, list(range(6))])
     task = make_task(draws, "binder")
     assert len(method.search(task)) == 20
-    assert task.limits == ["203 partitions tie at the minimum; 20 are listed"]
+    assert task.log.limits == ["203 partitions tie at the minimum; 20 are listed"]
 
 
 def test_too_many_in_doubt_are_swept_and_it_is_said(monkeypatch):

@@ -46,7 +46,7 @@ def many(monkeypatch):
     monkeypatch.setattr(scan, "GATHERED_LABELS", 0)
     monkeypatch.setattr(settings, "SOME_ITEMS", 30)
     monkeypatch.setattr(settings, "FEW_CLUSTERS", 1_000)
-    monkeypatch.setattr(blockwise, "by_similarity", lambda task: False)
+    monkeypatch.setattr(settings, "MATRIX_ITEMS", 0)
 
 
 def redrawn(truth, n_draws, share, among, rng):
@@ -158,7 +158,7 @@ def test_a_descent_that_does_not_end_is_ended_and_that_is_said(limits, monkeypat
     ended, settled = blockwise.descend(task, canonical(np.arange(6)), lambda _: None)
     assert int(ended.max()) + 1 < 6
     assert not settled
-    assert "after 1 step " in task.limits[0]
+    assert "after 1 step " in task.log.limits[0]
 
 
 @pytest.mark.parametrize(

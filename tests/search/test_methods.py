@@ -218,7 +218,7 @@ def test_best_draw(loss, cap):
     draws = random_draws(9, 25, seed=1)
     task = make_task(draws, loss, max_clusters=cap)
     assert found(best_draw.search(task)) == best_draws(draws, loss, cap)
-    assert bool(task.limits) == (cap is not None)
+    assert bool(task.log.limits) == (cap is not None)
 
 
 @every_loss
@@ -253,16 +253,16 @@ def test_draws_that_are_ruled_out_leave_the_same_answer(loss, monkeypatch):
     monkeypatch.setattr(settings, "JUDGES", 5)
     task = make_task(draws, loss)
     assert found(best_draw.search(task)) == whole
-    assert not task.limits
+    assert not task.log.limits
     n_draws = task.draws.n_draws
     if loss.is_metric:
-        assert task.n_evaluated < n_draws * 12
+        assert task.log.n_evaluated < n_draws * 12
     monkeypatch.setattr(best_draw, "EVALUATED", 3)
     monkeypatch.setattr(best_draw, "EVALUATED_LABELS", 0.0)
     task = make_task(draws, loss)
     (best, *_) = best_draw.search(task)
     assert best.labels.tolist() in draws.labels.tolist()
-    assert "the best 3 of" in task.limits[0]
+    assert "the best 3 of" in task.log.limits[0]
 
 
 def test_what_rules_a_draw_out_is_below_its_expected_loss():

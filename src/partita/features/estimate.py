@@ -435,7 +435,7 @@ def _build_result(
     lower = None
     if bound is not None:
         if task.clock.is_up():
-            task.limits.append("time: no lower bound was proven")
+            task.log.limit("time: no lower bound was proven")
         else:
             prove = partial(lower_bound, distinct, loss, best, value, bound, task)
             lower = run_interruptible(task, prove, "proving a lower bound")
@@ -449,7 +449,7 @@ def _build_result(
         sweeps=float(sum(e.flips for e in ends)),
         seconds=searched,
         bound_seconds=task.clock.seconds - searched,
-        limits=tuple(task.limits),
+        limits=tuple(task.log.limits),
         interrupted=cut_short,
     )
     return FeatureEstimate(

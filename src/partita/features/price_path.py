@@ -132,7 +132,7 @@ def feature_path(
         task = feature_task(loss, n_starts, n_jobs, time_limit, status.say, rng)
         reached = (max(low, LEAST), min(high, 2.0 - LEAST))
         if reached != (low, high):
-            task.limits.append(
+            task.log.limit(
                 f"prices below {LEAST:g} and above {2.0 - LEAST:g} were left out: optimal "
                 "allocations there have very many features, or none"
             )
@@ -219,5 +219,5 @@ class _Search:
             seconds=self.task.clock.seconds,
             interrupted=cut_short,
             item_names=given.item_names,
-            limits=tuple(self.task.limits),
+            limits=tuple(self.task.log.limits),
         )

@@ -48,7 +48,7 @@ def losses_of_best(task: Task, draws: Draws, n_candidates: int) -> Floats:
         losses[m] = _evaluate(task, draws, m, bounds)
         evaluated += 1
     if left:
-        task.limits.append(
+        task.log.limit(
             f"{said}: ranked on {min(settings.JUDGES, draws.n_draws):,} of them, the best "
             f"{evaluated:,} of {n_candidates:,} were evaluated on all, "
             f"{n_candidates - evaluated - left:,} ruled "
@@ -126,7 +126,7 @@ def search(task: Task) -> list[Candidate]:
     else:
         losses = _losses(task, draws, n_candidates)
     best = argmin_with_ties(losses) if losses.size else np.zeros(1, np.int64)
-    task.n_evaluated += int(np.isfinite(losses).sum()) * draws.n_items
+    task.log.n_evaluated += int(np.isfinite(losses).sum()) * draws.n_items
     return [Candidate(draws.rows(int(m), int(m) + 1)[0], ORIGIN) for m in best]
 
 
@@ -152,7 +152,7 @@ def _candidates_first(task: Task) -> tuple[Draws, int]:
             argument="max_clusters",
         )
     if excluded.any():
-        task.limits.append(
+        task.log.limit(
             f"max_clusters={cap} excluded {excluded.sum():,} of {draws.n_draws:,} distinct "
             f"{words(draws.kind).draws}"
         )

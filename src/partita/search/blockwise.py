@@ -41,8 +41,16 @@ from partita.scan import (
     sum_blocks,
 )
 from partita.search import best_draw, multistart, settings
-from partita.search.multistart import SINGLETONS, LocalMinimum, distinct, sample_draws
-from partita.search.problem import by_similarity, padded, terms_and_steps
+from partita.search.multistart import (
+    SINGLETONS,
+    LocalMinimum,
+    Multistart,
+    agreed,
+    distinct,
+    exploration_problem,
+    sample_draws,
+)
+from partita.search.problem import padded, terms_and_steps
 from partita.search.result import DRAWS_ONLY
 from partita.search.task import Candidate, Task
 
@@ -63,48 +71,47 @@ def search(task: Task, *, brief: bool = False) -> list[Candidate]:
     if fine.any():
         compared = [Candidate(row, "user") for row in task.options.starts[fine]]
         task.options = replace(task.options, starts=task.options.starts[~fine])
-        found, task.settled = [*search(task, brief=brief), *compared], None
+        found, task.log.settled = [*search(task, brief=brief), *compared], None
         return found
     cap = _most_clusters(task)
     if task.options.max_clusters is None and 10 * cap < float(task.draws.n_clusters.mean()):
         return _search_draws_only(task, cap)
-    capped = replace(task, options=replace(task.options, max_clusters=cap), n_evaluated=0)
+    capped = replace(task, options=replace(task.options, max_clusters=cap))
     best = _initial_candidate(capped, 1 if brief else settings.LEADING)
 
     def keep(labels: Labels) -> None:
-        task.found[:] = [Candidate(labels, best.origin)]
+        task.log.found[:] = [Candidate(labels, best.origin)]
 
     keep(best.labels)
-    labels, task.settled = best.labels, False
+    labels, task.log.settled = best.labels, False
     if not brief:
-        labels, task.settled = descend(capped, best.labels, keep)
-    task.n_evaluated += capped.n_evaluated
+        labels, task.log.settled = descend(capped, best.labels, keep)
     found = [Candidate(labels, best.origin)]
-    if cap == task.n_items or cap == task.options.max_clusters:
+    if cap == task.max_clusters:
         return found
     if int(labels.max()) + 1 == cap:
-        task.limits.append(f"size: partitions of more than {cap:,} clusters were not searched")
+        task.log.limit(f"size: partitions of more than {cap:,} clusters were not searched")
     alone = np.arange(task.n_items, dtype=np.int32)
     if task.options.max_clusters is None and task.evaluate(alone) < task.evaluate(labels):
         found.append(Candidate(alone, SINGLETONS))
-        task.settled = None
+        task.log.settled = None
     return found
 
 
 def _search_draws_only(task: Task, cap: int) -> list[Candidate]:
     """Compare the draws themselves, and singletons: a table of finer partitions is too large."""
-    task.limits.append(
+    task.log.limit(
         f"{DRAWS_ONLY} more than {cap:,} clusters, too many for a search; only the draws "
         "and all items alone were compared"
     )
-    task.settled = None
+    task.log.settled = None
     singletons = Candidate(np.arange(task.n_items, dtype=np.int32), SINGLETONS)
     users = [Candidate(row, "user") for row in task.options.starts]
     return [*best_draw.search(task), *users, singletons]
 
 
 def _needs_scans(task: Task) -> bool:
-    if task.draws is None or by_similarity(task):
+    if task.draws is None or task.by_similarity:
         return False
     return task.n_items > settings.MANY_ITEMS or not is_small(task.draws)
 
@@ -131,8 +138,7 @@ def _most_clusters(task: Task) -> int:
     )
     if task.options.starts.size:
         most = max(most, int(task.options.starts.max()) + 1)
-    wished = task.options.max_clusters
-    return min(task.n_items, most if wished is None else min(most, wished))
+    return min(most, task.max_clusters)
 
 
 def _sample(task: Task) -> Draws:
@@ -167,16 +173,13 @@ def _explore_sample(task: Task, sample: Draws, items: Items) -> list[LocalMinimu
     few = sample if items.size == task.n_items else gather(sample.select_items(items))
     starts = np.array([canonical(row[items]) for row in task.options.starts], np.int32)
     options = replace(task.options, starts=starts.reshape(-1, items.size))
-    there = replace(task.on(few), options=options, n_evaluated=0)
-    reached = multistart.multistart_from(there, *multistart.exploration_problem(there))
-    task.n_evaluated += there.n_evaluated
-    return reached
+    there = replace(task.on(few), options=options)
+    return Multistart(there, *exploration_problem(there)).run()
 
 
 def _select_minima(reached: list[LocalMinimum], most: int) -> list[LocalMinimum]:
     """The explored partitions that all items are given to: one, or several that may be best."""
-    agreed = len(multistart.kinds_at_best(reached)) >= settings.KINDS
-    best = distinct(reached)[: 1 if agreed else most]
+    best = distinct(reached)[: 1 if agreed(reached) else most]
     return [r for r in best if r.loss <= best[0].loss * (1.0 + settings.NEAR)]
 
 
@@ -187,7 +190,7 @@ def _initial_candidate(task: Task, most: int) -> Candidate:
     items = some_items(sample, task.rng)
     reached = _explore_sample(task, sample, items)
     selected = _select_minima(reached, most)
-    task.limits.append(_sample_limit_message(task, sample, items, reached, selected))
+    task.log.limit(_sample_limit_message(task, sample, items, reached, selected))
     begun = [Candidate(row, "user") for row in task.options.starts]
     begun += [
         Candidate(_extend_to_all_items(task, sample, items, r.labels), r.origin) for r in selected
@@ -306,7 +309,7 @@ def scan_items(task: Task, labels: Labels, items: Items | None = None) -> MoveSc
         losses = summed.losses(loss, labels[some[part]])
         best_moves(losses, labels[some[part]], summed.sizes, most, best[part], lowest[part])
     assert summed is not None
-    task.n_evaluated += some.size
+    task.log.n_evaluated += some.size
     value, slack = summed.value(loss)
     return MoveScan(value, slack, some, best, lowest - value)
 
@@ -324,7 +327,7 @@ def single_moves(task: Task, labels: Labels, losses: Sequence[Loss]) -> list[Flo
         if summed is None:
             return None
         parts.append([summed.losses(loss, labels[part]) for loss in losses])
-    task.n_evaluated += n
+    task.log.n_evaluated += n
     return [np.concatenate(each) for each in zip(*parts, strict=True)]
 
 
@@ -580,7 +583,7 @@ def descend(task: Task, labels: Labels, keep: Callable[[Labels], None]) -> tuple
         falls = move_scan.downhill
         if everyone and not falls.size:
             return labels, True
-        if steps == settings.SCAN_STEPS or task.n_evaluated >= most:
+        if steps == settings.SCAN_STEPS or task.log.n_evaluated >= most:
             break
         steps += 1
         if falls.size:
@@ -592,7 +595,7 @@ def descend(task: Task, labels: Labels, keep: Callable[[Labels], None]) -> tuple
         else:
             move_scan, everyone = scan_items(task, labels), True
     if not task.clock.is_up():
-        task.limits.append(
+        task.log.limit(
             f"passes: after {counted(steps, 'step')} over all draws, each of many moves, single "
             "items may still move"
         )
@@ -624,7 +627,7 @@ def _most_evaluated(task: Task, labels: Labels) -> float:
         * (float(task.draws.n_clusters.mean()) + LANES)
         / clusters
     )
-    return task.n_evaluated + max(usual, settings.SEARCH_WORK / (draws * clusters))
+    return task.log.n_evaluated + max(usual, settings.SEARCH_WORK / (draws * clusters))
 
 
 def _least_certain(move_scan: MoveScan, n_falling: int) -> Items:
@@ -662,7 +665,7 @@ def _apply_moves(
             margin = move_scan.margin.copy()
             margin[chosen] = 0.0
             return labels, replace(move_scan, margin=margin)
-        if task.n_evaluated > most_evaluated:
+        if task.log.n_evaluated > most_evaluated:
             return labels, None
         half = (chosen.size + 1) // 2
         chosen, slots = chosen[:half], slots[:half]

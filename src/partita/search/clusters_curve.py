@@ -23,9 +23,10 @@ from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss
 from partita.posterior import Posterior, as_posterior
 from partita.scan import FEW_DRAWS, error_of, gather_for, gather_if_small
-from partita.search.constraints import BRIEF, FULL, ConstrainedSearch, Effort
+from partita.search.constraints import WITHIN, ConstrainedSearch
 from partita.search.estimate import as_method
 from partita.search.local_search import Constraints
+from partita.search.multistart import BRIEF, Effort
 from partita.search.task import Candidate, Task, unconstrained_task
 
 if TYPE_CHECKING:
@@ -427,7 +428,7 @@ def _search_numbers(
     rows: Rows = {own: [c for c in free if int(c.labels.max()) + 1 == own]}
     rows[own].sort(key=lambda c: task.evaluate(c.labels))
     if search.enumerates:
-        return {k: rows[own] if k == own else search.of(k, free, FULL) for k in numbers}
+        return {k: rows[own] if k == own else search.of(k, free, WITHIN) for k in numbers}
     below = sorted((k for k in numbers if k < own), reverse=True)
     above = sorted(k for k in numbers if k > own)
     for side in (below, above):
@@ -436,7 +437,7 @@ def _search_numbers(
             if task.clock.is_up() and k != needed:
                 continue
             # As if k alone were asked for, then from the number before: the better is kept.
-            rows[k] = search.better(k, search.of(k, free, FULL), rows[last])
+            rows[k] = search.better(k, search.of(k, free, WITHIN), rows[last])
             last = k
     for order in (sorted(rows), sorted(rows, reverse=True)):
         for last, k in pairwise(order):
@@ -454,7 +455,7 @@ class _NumberSearch:
         self.enumerates = self.search.enumerates
         task.rng = np.random.default_rng(seed)
         if not self.enumerates:
-            self.search.prepare()
+            _ = self.search.explored
 
     def of(self, k: int, starts: Sequence[Candidate], effort: Effort) -> list[Candidate]:
         """Partitions from a search from these starts, and the starts that have k clusters."""

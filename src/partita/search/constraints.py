@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, partial
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,57 +16,26 @@ from partita.errors import InvalidInputError, NotSupportedError
 from partita.labels import Labels, by_size, relabel
 from partita.lattice import PartialPartition
 from partita.losses.base import Loss
-from partita.losses.evaluate import as_loss, expected_loss
+from partita.losses.evaluate import as_loss
 from partita.scan import map_blocks
 from partita.search import settings
-from partita.search.exact import MAX_TIES, ORIGIN, PartitionList, every_partition, minimisers
+from partita.search.exact import search_few
 from partita.search.linkage import Tree, cut_into, link
 from partita.search.local_search import Constraints, LocalSearch, Patience, repair
 from partita.search.multistart import (
-    LocalMinimum,
+    DRAW,
+    Effort,
+    Multistart,
     StartPoint,
+    as_candidates,
     distinct,
     exploration_problem,
-    from_minima,
-    iterated_search_from,
-    local_search_from,
-    make_search,
-    reached,
 )
-from partita.search.problem import (
-    Problem,
-    by_similarity,
-    problem_from_draws,
-    problem_from_similarity,
-)
-from partita.search.task import (
-    Candidate,
-    Task,
-    distinct_candidates,
-    run_interruptible,
-    run_interruptible_parallel,
-    tie_threshold,
-)
+from partita.search.problem import Problem, problem_from_draws, problem_from_similarity
+from partita.search.task import Candidate, Task, distinct_candidates, run_interruptible
 from partita.similarity_matrix import similarity
 
-
-class Effort(NamedTuple):
-    """Effort of a constrained search."""
-
-    descents: int
-    """Different partitions that go on with moves of clusters."""
-    patience: int
-    """Restarts in a row from the perturbed best without a gain, after which the search ends."""
-    draws: int
-    """Draws to start from."""
-    rounds: int
-    """Most alternations of moves of clusters and sweeps in one descent."""
-    links: bool
-    """Whether a cut of average linkage is a start."""
-
-
-FULL = Effort(descents=3, patience=24, draws=3, rounds=8, links=True)
-BRIEF = Effort(descents=1, patience=0, draws=0, rounds=1, links=False)
+WITHIN = Effort(leading=settings.LEADING_WITHIN)
 
 
 def clean_constraints(
@@ -108,7 +76,7 @@ def search_constrained(task: Task, rules: Constraints, free: list[Candidate]) ->
 
         found = search_number(task, rules.n_clusters, best.labels, free)
     else:
-        found = ConstrainedSearch(task).search(rules, free, FULL)
+        found = ConstrainedSearch(task).search(rules, free)
     sizes = np.bincount(best.labels)
     lowest = min(task.evaluate(c.labels) for c in found)
     cost = max(0.0, lowest - task.evaluate(best.labels))
@@ -118,7 +86,7 @@ def search_constrained(task: Task, rules: Constraints, free: list[Candidate]) ->
     dust = f", {small} of them smaller than {rules.min_size}" if small else ""
     share = f" ({roughly(cost / (lowest - cost))})" if lowest > cost else ""
     unit = f" {task.loss.unit}" if task.loss.unit else ""
-    task.limits.append(
+    task.log.limit(
         f"{' and '.join(asked)}: without it {counted(sizes.size, 'cluster')}{dust}; it costs "
         f"{cost:.4g}{unit}{share}"
     )
@@ -126,7 +94,11 @@ def search_constrained(task: Task, rules: Constraints, free: list[Candidate]) ->
 
 
 class ConstrainedSearch:
-    """Constrained searches that share their tables."""
+    """Searches within constraints that share their tables: all partitions of few items, or starts.
+
+    A start is a partition found without the constraints, a cut of average linkage or a draw,
+    repaired; what follows is the search of :class:`Multistart`.
+    """
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -141,160 +113,56 @@ class ConstrainedSearch:
                 argument="loss",
             )
 
-    def prepare(self) -> None:
-        """Choose the draws that are explored now, whatever is searched for first."""
-        _ = self._exploration
-
     @cached_property
-    def _all_partitions(self) -> PartitionList:
-        """Every partition of few items."""
-        return every_partition(self.task.n_items)
-
-    @cached_property
-    def _exploration(self) -> tuple[Problem, Draws | None]:
-        return exploration_problem(self.task)
-
-    @property
-    def _problem(self) -> Problem:
-        return self._exploration[0]
-
-    @property
-    def _sample(self) -> Draws | None:
-        return self._exploration[1]
+    def explored(self) -> Multistart:
+        """The draws that are explored, and their tables, whatever is searched for first."""
+        return Multistart(self.task, *exploration_problem(self.task))
 
     @cached_property
     def _tree(self) -> Tree | None:
         """Average linkage on the draws that are explored; None where items are too many."""
-        task = self.task if self._sample is None else self.task.on(self._sample)
-        return link(task) if task.n_items <= settings.MATRIX_ITEMS else None
-
-    @cached_property
-    def _full_problem(self) -> Problem | None:
-        """All draws, where a sample of them is explored."""
-        task = self.task
-        if by_similarity(task) or self._sample is task.draws:
-            return None
-        assert task.draws is not None
-        return problem_from_draws(task.draws, task.loss)
+        sample, task = self.explored.sample, self.task
+        many = task.n_items > settings.MATRIX_ITEMS
+        return None if many else link(task if sample is None else task.on(sample))
 
     def search(
-        self, rules: Constraints, starts: Sequence[Candidate], effort: Effort
+        self, rules: Constraints, starts: Sequence[Candidate], effort: Effort = WITHIN
     ) -> list[Candidate]:
         """Partitions that keep the rules, the best found first."""
-        exact = self._enumerate(rules) if self.enumerates else None
+        task = self.task
+        exact = search_few(task, within=rules) if self.enumerates else None
         if exact is not None:
             return exact
+        search = self.explored
+        search.constraints = rules
         begun = run_interruptible(
-            self.task, lambda: self._make_starts(rules, starts, effort), "partitions to begin with"
+            task, lambda: self._starts(rules, starts, effort), "partitions to begin with"
         )
-        reached = self._descend(rules, begun, effort)
-        if effort.patience and not self.task.clock.is_up():
-            reached = distinct([*reached, self._iterate(rules, reached[0], effort)])
-        if self._full_problem is not None and not self.task.clock.is_up():
-            reached = [*self._refine(rules, reached, effort), *reached]
-        return [Candidate(r.labels, r.origin) for r in reached]
+        ends = search.explore(begun, effort=effort)
+        if search.is_on_sample and not task.clock.is_up():
+            ends = [*search.refine(ends, effort), *ends]
+        return as_candidates(distinct(ends))
 
-    def _enumerate(self, rules: Constraints) -> list[Candidate] | None:
-        """The best of all partitions that keep the rules; None where too many are in doubt."""
-        task, every = self.task, self._all_partitions.labels
-        sizes = np.stack([(every == k).sum(axis=1) for k in range(task.n_items)])
-        allowed = ((sizes == 0) | (sizes >= rules.min_size)).all(axis=0)
-        if rules.n_clusters is not None:
-            allowed &= every.max(axis=1) + 1 == rules.n_clusters
-        listed = self._all_partitions.only(allowed)
-        best: Labels | None
-        if task.loss.form(1) is not None:
-            best = minimisers(task, [listed])
-        else:
-            assert task.draws is not None
-            losses = expected_loss(listed.labels, task.draws, loss=task.loss)
-            best = listed.labels[losses <= tie_threshold(float(losses.min()))]
-        if best is None:
-            return None
-        return [Candidate(np.ascontiguousarray(row), ORIGIN) for row in best[:MAX_TIES]]
-
-    def _refine(
-        self, rules: Constraints, reached: list[LocalMinimum], effort: Effort
-    ) -> list[LocalMinimum]:
-        """Ends of descents on all draws, from what is lowest on the sample and on all draws."""
-        assert self._full_problem is not None
-        on_all = min(reached[: 4 * effort.descents], key=lambda r: self.task.evaluate(r.labels))
-        chosen = [on_all] if effort.descents == 1 else distinct([reached[0], on_all])
-        ends = run_interruptible_parallel(
-            self.task,
-            partial(self._polish, rules, effort),
-            from_minima(self.task, chosen),
-            "polishing",
-        )
-        self.task.n_evaluated += sum(r.n_evaluated for r in ends)
-        return ends
-
-    def _make_starts(
+    def _starts(
         self, rules: Constraints, starts: Sequence[Candidate], effort: Effort
     ) -> list[StartPoint]:
         """Where descents begin: partitions that keep the rules, each once."""
-        task = self.task
-        places = [
-            (c.labels, c.origin) for c in distinct_candidates(starts)[: 2 * settings.ALTERNATIVES]
-        ]
-        wanted = rules.n_clusters or int(starts[0].labels.max()) + 1
-        if effort.links and self._tree is not None:
-            places.append((cut_into(self._tree, wanted), "average linkage"))
-        if task.draws is not None and effort.draws:
-            size = min(effort.draws, task.draws.n_draws)
-            some = task.rng.choice(task.draws.n_draws, size, replace=False).tolist()
-            places += [(task.draws.rows(m, m + 1)[0], "draw") for m in some]
-        generators = task.rng.spawn(len(places))
+        task, places = self.task, distinct_candidates(starts)[: 2 * settings.ALTERNATIVES]
+        if effort.restarts:
+            if self._tree is not None:
+                wanted = rules.n_clusters or int(starts[0].labels.max()) + 1
+                places.append(Candidate(cut_into(self._tree, wanted), "average linkage"))
+            if task.draws is not None:
+                size = min(settings.DRAWS_WITHIN, task.draws.n_draws)
+                some = task.rng.choice(task.draws.n_draws, size, replace=False)
+                places += [Candidate(row, DRAW) for row in task.draws.labels_at(some)]
         found: dict[bytes, StartPoint] = {}
-        for (labels, origin), rng in zip(places, generators, strict=True):
+        for place, rng in zip(places, task.rng.spawn(len(places)), strict=True):
             if found and task.clock.is_up():
                 break
-            near = repair(self._problem, labels, rules, rng, task.clock.is_up)
-            found.setdefault(near.tobytes(), StartPoint(near, origin, rng))
+            near = repair(self.explored.problem, place.labels, rules, rng, task.clock.is_up)
+            found.setdefault(near.tobytes(), StartPoint(near, place.origin, rng))
         return list(found.values())
-
-    def _descend(
-        self, rules: Constraints, begun: list[StartPoint], effort: Effort
-    ) -> list[LocalMinimum]:
-        """Sweeps from everywhere, moves of clusters from where they ended lowest."""
-        swept = self._run(rules, 0, begun, "searching within constraints")
-        lowest = from_minima(self.task, distinct(swept)[: effort.descents])
-        moved = self._run(rules, effort.rounds, lowest, "moving clusters")
-        self.task.n_evaluated += sum(r.n_evaluated for r in (*swept, *moved))
-        return distinct([*moved, *swept])
-
-    def _run(
-        self, rules: Constraints, rounds: int, begun: list[StartPoint], say: str
-    ) -> list[LocalMinimum]:
-        descend = partial(
-            local_search_from,
-            *(self.task, self._problem, rounds),
-            brief=rounds == 1,
-            constraints=rules,
-        )
-        return run_interruptible_parallel(self.task, descend, begun, say)
-
-    def _iterate(self, rules: Constraints, best: LocalMinimum, effort: Effort) -> LocalMinimum:
-        """Iterated local search from the best partition."""
-        task = self.task
-        share = task.options.n_starts / settings.DEFAULT_STARTS
-        patience = Patience(max(1, round(share * effort.patience)), share * settings.MUCH_WORK)
-        (begin,) = from_minima(task, [best])
-        found = run_interruptible(
-            task,
-            lambda: iterated_search_from(task, self._problem, patience, begin, constraints=rules),
-            "iterated local search",
-        )
-        task.restarts += found.restarts
-        (ended,) = self._run(rules, 1, from_minima(task, [found]), "moving clusters")
-        task.n_evaluated += found.n_evaluated + ended.n_evaluated
-        return ended
-
-    def _polish(self, rules: Constraints, effort: Effort, start: StartPoint) -> LocalMinimum:
-        assert self._full_problem is not None
-        search = make_search(self.task, self._full_problem, start, rules)
-        search.refine(settings.ALTERNATIVES * effort.descents)
-        return reached(search, start.origin)
 
 
 # ------------------------------------------------------------------ completing a partial partition
@@ -306,8 +174,8 @@ _STARTS = 8
 _JUDGED_DRAWS = 64
 """Such draws among which the best are chosen, the likeliest."""
 
-_PERTURBED, _PERTURBED_WORK = 24, 2e8
-"""Restarts from the best with some items placed anew at random, and labels they may read."""
+_PATIENCE = Patience(restarts=24, work=2e8, total_work=2e8)
+"""Restarts from the best with some items placed anew, and their work."""
 
 _EXACT, _EXACT_WORK = 20_000, 2e8
 """Completions that are all evaluated, and labels that may be read for that."""
@@ -317,8 +185,8 @@ def complete(draws: Draws, partial: PartialPartition, *, loss: str | Loss = "vi"
     """The best full partition found among those that group the stated items as ``partial`` does.
 
     Few other items are placed in all ways there are. More are moved one at a time, to wherever
-    the expected loss falls most, beginning at the best draws that agree, then at the best
-    partition so far with some of its items placed anew.
+    the expected loss falls most, beginning at the best draws that agree, then by iterated local
+    search from the best.
 
     Parameters
     ----------
@@ -355,22 +223,13 @@ def complete(draws: Draws, partial: PartialPartition, *, loss: str | Loss = "vi"
         problem = problem_from_draws(merged, measure)
     rng = np.random.default_rng(0)
 
-    def descend_on_free_items(start: Labels) -> tuple[float, Labels]:
-        search = LocalSearch(problem, start, rng)
-        search.sweep_only(free)
-        labels = search.labels
-        return measure.expected(labels, draws), labels
-
     starts = _agreeing_draws(draws, partial, measure)
-    best_value, best_labels = min(map(descend_on_free_items, starts), key=lambda pair: pair[0])
-    for _ in range(min(_PERTURBED, int(_PERTURBED_WORK / cells))):
-        start = best_labels.copy()
-        some = free[rng.random(free.size) < rng.uniform(0.1, 0.6)]
-        start[some] = rng.integers(0, int(start.max()) + 2, some.size)
-        value, labels = descend_on_free_items(relabel(start))
-        if value < best_value:
-            best_value, best_labels = value, labels
-    return by_size(best_labels)
+    searches = [LocalSearch(problem, start, rng, items=free) for start in starts]
+    for search in searches:
+        search.sweep()
+    lowest = min(searches, key=lambda search: search.loss)
+    lowest.iterate(_PATIENCE)
+    return by_size(lowest.labels)
 
 
 def _completions(

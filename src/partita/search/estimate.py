@@ -253,7 +253,7 @@ def estimate(
         )
         candidates = _run_search(task, search)
         if rules is not None:
-            candidates, task.settled = search_constrained(task, rules, candidates), None
+            candidates, task.log.settled = search_constrained(task, rules, candidates), None
         found = outcome(task, candidates, posterior, method, bound)
         constraints = constraints_in_words(n_clusters, min_size, max_clusters)
         found = replace(found, constraints=constraints)
@@ -349,9 +349,9 @@ def _run_search(task: Task, search: Any) -> list[Candidate]:
         return list(search(task))
     except KeyboardInterrupt:
         task.clock.interrupt()
-        if not task.found:
+        if not task.log.found:
             raise
-        return task.found
+        return task.log.found
 
 
 def outcome(
@@ -381,19 +381,19 @@ def outcome(
     lower = _proof(task, best, value, bound)
     if task.options.max_clusters == int(best.max()) + 1:
         cap = f"max_clusters={task.options.max_clusters}"
-        task.limits.append(f"{cap} was reached; without it the minimum may be lower")
+        task.log.limit(f"{cap} was reached; without it the minimum may be lower")
     agreed = [c for c in candidates if value_of[c.labels.tobytes()] <= near]
     report = SearchReport(
         starts=tuple(_start(c, value_of[c.labels.tobytes()]) for c in candidates),
         agreed=len(agreed),
         agreed_kinds=tuple(dict.fromkeys(c.origin for c in agreed)),
-        sweeps=task.n_evaluated / task.n_items,
+        sweeps=task.log.n_evaluated / task.n_items,
         seconds=searched,
         bound_seconds=task.clock.seconds - searched,
-        limits=tuple(task.limits),
+        limits=tuple(task.log.limits),
         interrupted=cut_short,
-        settled=task.settled,
-        restarts=task.restarts,
+        settled=task.log.settled,
+        restarts=task.log.restarts,
     )
     reported = by_size(best)
     reported.flags.writeable = False
@@ -412,11 +412,11 @@ def outcome(
 
 def _proof(task: Task, labels: Labels, value: float, bound: str | None) -> float | None:
     """The best bound known; never below 0 or above the loss, where rounding might put it."""
-    known = [task.proven] if np.isfinite(task.proven) else []
+    known = [task.log.proven] if np.isfinite(task.log.proven) else []
     already = known and is_proven(value, known[0], task.loss)
     if bound is not None and not already:
         if task.clock.is_up():
-            task.limits.append("time: there was none left for a proof")
+            task.log.limit("time: there was none left for a proof")
         else:
             known.extend(_computed_bound(task, labels, value, bound))
     return min(max(0.0, *known), value) if known else None
@@ -427,7 +427,7 @@ def _computed_bound(task: Task, labels: Labels, value: float, bound: str) -> lis
         task, lambda: lower_bound(task, labels, value, bound), "proving a lower bound"
     )
     if task.clock.is_up():
-        task.limits.append("time: the proof was cut short; its bound is the best it had")
+        task.log.limit("time: the proof was cut short; its bound is the best it had")
     return [] if computed is None else [computed]
 
 
@@ -458,7 +458,7 @@ class CachedLosses:
         key = labels.tobytes()
         if key not in self._value:
             self._value[key] = self._task.loss.expected(labels, self._draws, 1)
-            self._task.n_evaluated += 1
+            self._task.log.n_evaluated += 1
             self._task.report(f"{len(self._value):,} partitions evaluated")
         return self._value[key]
 
@@ -470,10 +470,10 @@ def search_by_evaluation(task: Task) -> list[Candidate]:
     for candidate in _evaluated_candidates(task):
         value(candidate.labels)
         candidates.append(candidate)
-        task.keep([candidate])
+        task.log.found.append(candidate)
         if task.clock.is_up():
             break
-    task.limits.append(EVALUATION_LIMIT)
+    task.log.limit(EVALUATION_LIMIT)
     ranked = sorted(candidates, key=lambda c: value(c.labels))
     best = distinct_candidates(ranked)[: settings.LEADING]
     moved = [Candidate(_descend_by_evaluation(task, value, c.labels), c.origin) for c in best]
@@ -482,10 +482,10 @@ def search_by_evaluation(task: Task) -> list[Candidate]:
 
 def _evaluated_candidates(task: Task) -> list[Candidate]:
     """The user's partitions, the two ends, minimisers and linkage cuts of two losses, draws."""
-    n, cap = task.n_items, task.options.max_clusters
+    n, cap = task.n_items, task.max_clusters
     found = [Candidate(row, "user") for row in task.options.starts]
     found.append(Candidate(np.zeros(n, np.int32), "one cluster"))
-    if cap is None or cap >= n:
+    if cap >= n:
         found.append(Candidate(np.arange(n, dtype=np.int32), "singletons"))
     losses: tuple[Loss, ...] = (VI(), Binder())
     for other in losses:
@@ -495,7 +495,7 @@ def _evaluated_candidates(task: Task) -> list[Candidate]:
             kinds += linkage.search_average(nearby)[:1] + linkage.search_complete(nearby)[:1]
         found += [Candidate(c.labels, f"{c.origin} under {other!r}") for c in kinds]
     assert task.draws is not None
-    few = np.flatnonzero(task.draws.n_clusters <= (n if cap is None else cap))
+    few = np.flatnonzero(task.draws.n_clusters <= cap)
     heavy = few[np.argsort(-task.draws.probabilities[few], kind="stable")]
     for m in heavy[: task.options.n_starts]:
         found.append(Candidate(task.draws.rows(int(m), int(m) + 1)[0], "draw"))
@@ -504,8 +504,7 @@ def _evaluated_candidates(task: Task) -> list[Candidate]:
 
 def _descend_by_evaluation(task: Task, value: CachedLosses, start: Labels) -> Labels:
     """Move single items, each to its best cluster, until none moves or time is up."""
-    labels = start
-    cap = task.n_items if task.options.max_clusters is None else task.options.max_clusters
+    labels, cap = start, task.max_clusters
     settled = 0
     order = task.rng.permutation(task.n_items)
     while settled < order.size:

@@ -13,7 +13,8 @@ For 1 − ARI, ID and NID the line is the function, and the first one is best.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -23,12 +24,13 @@ from numpy.typing import NDArray
 from partita._tolerance import SUM
 from partita.draws import Draws
 from partita.errors import NotSupportedError
-from partita.kernels.arrays import Floats, Ints
+from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import Labels, canonical
 from partita.lattice import MAX_ENUMERATED, bell_number, partition_blocks
 from partita.losses.base import Loss
 from partita.search import multistart
 from partita.search.bounds.pairs import Relaxation, pair_programme, reaches, touched_pairs
+from partita.search.local_search import Constraints
 from partita.search.problem import problem_from_similarity
 from partita.search.task import (
     Candidate,
@@ -86,19 +88,32 @@ def search(task: Task) -> list[Candidate]:
     return found or [Candidate(np.zeros(n, np.int32), ORIGIN)]  # time was up before the first
 
 
-def search_few(task: Task, most: float = PAIRS) -> list[Candidate] | None:
+def search_few(
+    task: Task, most: float = PAIRS, within: Constraints | None = None
+) -> list[Candidate] | None:
     """As ``search``; None if time is up or ``most`` comparisons do not decide."""
-    n, cap = task.n_items, task.options.max_clusters
-    most_labels = n if cap is None else cap
-    parts = (part.only(part.labels.max(axis=1) < most_labels) for part in _parts(n))
+    within = within or Constraints(max_clusters=task.options.max_clusters)
+    parts = (part.only(_allowed(part.labels, within)) for part in _parts(task.n_items))
     best = run_interruptible(task, lambda: minimisers(task, parts, most), "all partitions")
     if best is None:
         return None
     if len(best) > MAX_TIES:
-        task.limits.append(f"{len(best):,} partitions tie at the minimum; {MAX_TIES:,} are listed")
-    if most_labels >= n:
-        task.prove(task.evaluate(best[0]))
+        task.log.limit(f"{len(best):,} partitions tie at the minimum; {MAX_TIES:,} are listed")
+    if within.max_clusters in (None, task.n_items) and not within.fix_clusters:
+        task.log.prove(task.evaluate(best[0]))
     return [Candidate(np.ascontiguousarray(row), ORIGIN) for row in best[:MAX_TIES]]
+
+
+def _allowed(rows: Labels, within: Constraints) -> Bools:
+    """Which rows satisfy constraints."""
+    k = rows.max(axis=1) + 1
+    allowed = k <= (within.max_clusters or rows.shape[1])
+    if within.n_clusters is not None:
+        allowed &= k == within.n_clusters
+    if within.min_size > 1:
+        sizes = np.stack([(rows == label).sum(axis=1) for label in range(rows.shape[1])])
+        allowed &= ((sizes == 0) | (sizes >= within.min_size)).all(axis=0)
+    return np.asarray(allowed)
 
 
 def _in_words(count: int) -> str:
@@ -124,6 +139,8 @@ def minimisers(task: Task, parts: Iterable[PartitionList], most: float = PAIRS) 
     to be compared, which the limits say.
     """
     draws, loss = task.draws, task.loss
+    if loss.form(1) is None:
+        return _lowest(task, parts, partial(_evaluated_one_by_one, task))
     if draws is None or loss.needs_similarity:
         return _lowest(task, parts, _SimilarityTable(task))
     if loss.averages_sums:
@@ -132,20 +149,26 @@ def minimisers(task: Task, parts: Iterable[PartitionList], most: float = PAIRS) 
     for part in parts:
         if task.clock.is_up():
             return None
-        task.n_evaluated += len(part.labels)
+        task.log.n_evaluated += len(part.labels)
         rows.append(part.labels.astype(np.uint8))
         bounds.append(table(part))
     labels = np.concatenate(rows)
     return _evaluated(task, labels, np.concatenate(bounds), most)
 
 
-def _lowest(task: Task, parts: Iterable[PartitionList], table: _Table) -> Labels | None:
+def _evaluated_one_by_one(task: Task, part: PartitionList) -> Floats:
+    return np.array([task.evaluate(row) for row in part.labels])
+
+
+def _lowest(
+    task: Task, parts: Iterable[PartitionList], table: Callable[[PartitionList], Floats]
+) -> Labels | None:
     """The partitions of lowest loss, part by part."""
     best, rows, values = np.inf, [], []
     for part in parts:
         if task.clock.is_up():
             return None
-        task.n_evaluated += len(part.labels)
+        task.log.n_evaluated += len(part.labels)
         if len(part.labels) == 0:
             continue
         losses = table(part)
@@ -323,7 +346,7 @@ def _evaluated(task: Task, labels: NDArray[np.uint8], bounds: Floats, most: floa
         if bounds[row] > tie_threshold(best) + ROUNDING:
             break
         if done * draws.n_draws > most:
-            task.limits.append("too many partitions are in doubt: not all were compared")
+            task.log.limit("too many partitions are in doubt: not all were compared")
             return None
         if task.clock.is_up():
             return None
@@ -352,7 +375,7 @@ def search_ilp(task: Task) -> list[Candidate]:
     while open_gap and not task.clock.is_up():
         task.report(f"linear programme, {len(relaxation.triangles):,} triangles")
         open_gap = not reaches(incumbent, relaxation.bound) and relaxation.tighten()
-    task.prove(relaxation.bound)
+    task.log.prove(relaxation.bound)
     joined: Floats | None = None
     if relaxation.is_closed and _is_integral(relaxation.joined):
         # Also where the incumbent is as good: a small loss may hide in the bound's rounding.
@@ -397,9 +420,9 @@ def _branch(task: Task, relaxation: Relaxation) -> Floats | None:
             untouched = np.triu(np.minimum(relaxation.programme.cost, 0.0), 1)
             untouched[columns.first, columns.second] = 0.0
             rest = relaxation.programme.base + float(untouched.sum())
-            task.prove(rest + result.mip_dual_bound / columns.scale - _INTEGRAL / columns.scale)
+            task.log.prove(rest + result.mip_dual_bound / columns.scale - _INTEGRAL / columns.scale)
         if result.x is None:
-            task.limits.append("time_limit: the integer programme did not finish")
+            task.log.limit("time_limit: the integer programme did not finish")
             return None
         joined = columns.solution(np.round(result.x))
         if not relaxation.add_violated(joined):

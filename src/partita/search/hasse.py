@@ -32,7 +32,6 @@ from partita.search.problem import (
     State,
     grown,
     has_counts,
-    n_items_of,
     new_scratch,
     new_state,
     problem_of,
@@ -59,7 +58,7 @@ def search(task: Task) -> list[Candidate]:
     """Greedy descents from the user's starts, both ends of the lattice and draws."""
     problem = problem_of(task)
     starts = _starts(task, problem)
-    task.keep(starts)
+    task.log.found.extend(starts)
     rngs = task.rng.spawn(len(starts))
     work = list(zip(starts, rngs, strict=True))
     return run_interruptible_parallel(
@@ -68,8 +67,7 @@ def search(task: Task) -> list[Candidate]:
 
 
 def _starts(task: Task, problem: Problem) -> list[Candidate]:
-    n, draws = task.n_items, task.draws
-    cap = n if task.options.max_clusters is None else task.options.max_clusters
+    n, cap, draws = task.n_items, task.max_clusters, task.draws
     starts = [Candidate(row, "user") for row in task.options.starts]
     starts.append(Candidate(np.zeros(n, np.int32), "one cluster"))
     rows = max(int(problem.row_draw.size), n) if has_counts(problem) else n
@@ -87,18 +85,16 @@ def _starts(task: Task, problem: Problem) -> list[Candidate]:
 
 def _descend(task: Task, problem: Problem, start: Candidate, rng: Rng) -> Candidate:
     """Move to the best neighbour until none is lower."""
-    n = n_items_of(problem)
-    most = task.options.neighbours or 2 * n
-    cap = n if task.options.max_clusters is None else task.options.max_clusters
+    most = task.options.neighbours or 2 * task.n_items
     state = new_state(problem, start.labels)
     while not task.clock.is_up():
         while state.k[0] + 2 > state.sizes.size - 1:
             state = grown(problem, state)
         moves, scores = _merges(problem, state, most, rng)
-        if state.k[0] < cap:
+        if state.k[0] < task.max_clusters:
             splits = closest_splits(state.slot_of, problem.terms, most, rng)
             moves, scores = moves + splits, [*scores, *_scored(task, problem, state, splits)]
-        task.n_evaluated += sum(move.items.size for move in moves)
+        task.log.n_evaluated += sum(move.items.size for move in moves)
         best = int(np.argmin(scores)) if scores else -1
         if best < 0 or scores[best] >= objective(problem, state) - slack(problem, state):
             break

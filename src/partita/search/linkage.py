@@ -66,7 +66,7 @@ def _search(task: Task, linkage: Linkage) -> list[Candidate]:
         )
     tree = link(task, linkage)
     losses = _cut_losses(task, tree)
-    task.n_evaluated += task.n_items
+    task.log.n_evaluated += task.n_items
     return [
         Candidate(cut_into(tree, task.n_items - int(t)), f"{linkage} linkage")
         for t in argmin_with_ties(losses)
@@ -137,8 +137,7 @@ def _cut_losses(task: Task, tree: Tree) -> Floats:
     else:
         assert task.draws is not None
         losses = _by_draws(task, task.draws, tree, own)
-    if task.options.max_clusters is not None:
-        losses[: n - task.options.max_clusters] = np.inf
+    losses[: n - task.max_clusters] = np.inf
     return losses
 
 

@@ -111,6 +111,8 @@ class LocalSearch:
     start : labels or None
         Items labelled −1, or all items, are put one by one where they fit best. Must satisfy
         ``n_clusters`` and ``min_size``; too many clusters are merged.
+    items : ndarray of int, optional
+        Items that may move; all by default.
     stop : callable
         Whether time is up.
     work_limit : float
@@ -124,6 +126,7 @@ class LocalSearch:
         rng: np.random.Generator,
         constraints: Constraints = FREE,
         *,
+        items: Items | None = None,
         stop: Callable[[], bool] = lambda: False,
         work_limit: float = np.inf,
     ) -> None:
@@ -139,7 +142,8 @@ class LocalSearch:
         self._co_members = co_member_work(problem)
         self.rounding = 0.0
         self.rng = rng
-        self._order = rng.permutation(self.n_items)
+        self.items = np.arange(self.n_items) if items is None else items
+        self._order = rng.permutation(self.n_items if items is None else items)
         whole = start is not None and bool((start >= 0).all())
         room = 0 if start is None or whole else int(start.max()) + 1
         self.state: State = new_state(problem, start if whole else None, room)
@@ -256,20 +260,14 @@ class LocalSearch:
 
     def sweep(self) -> None:
         """Move single items until none can move downhill."""
-        settled = 0
-        while settled < self.n_items:
+        settled, n_items = 0, self._order.size
+        while settled < n_items:
             before = self.n_evaluated
             settled = self._sweep(self._order, _EVERY_CLUSTER, self._chunk(), settled)
             # The next call goes on with the items that this one has not reached.
-            self._order = np.roll(self._order, -((self.n_evaluated - before) % self.n_items))
+            self._order = np.roll(self._order, -((self.n_evaluated - before) % n_items))
             if self.stop():
                 return
-
-    def sweep_only(self, items: Items) -> None:
-        """Move only the given items until none of them can move downhill."""
-        settled = 0
-        while settled < items.size and not self.stop():
-            settled = self._sweep(items, _EVERY_CLUSTER, items.size, settled)
 
     # ------------------------------------------------------------------ steepest descent and tabu
 
@@ -362,18 +360,12 @@ class LocalSearch:
             self._swap(most)
             self.eject(most)
 
-    def refine_among(self, items: Items, most: int) -> None:
-        """Sweep only these items, and eject some of them."""
-        self.scratch.margin[:] = np.inf
-        self.sweep_only(items)
-        self.eject(most, items)
-
-    def eject(self, most: int, swept: Items | None = None) -> None:
+    def eject(self, most: int) -> None:
         """Force the least certain items out, one by one, so that others may follow.
 
         Moves two items that gain only together. Each goes to its best other cluster and, failing
-        that, into a cluster of its own. Goes by the margins of the last sweep, and sweeps all
-        items, or those given, after each success.
+        that, into a cluster of its own. Goes by the margins of the last sweep, and sweeps after
+        each success.
         """
         least_certain = np.argsort(self.scratch.margin, kind="stable")[:most]
         for item in least_certain:
@@ -384,10 +376,7 @@ class LocalSearch:
             others = least_certain[least_certain != item]
             for cluster in self._ways_out(int(item)):
                 if self.attempt(np.array([item]), np.array([cluster], np.int32), others, None):
-                    if swept is None:
-                        self.sweep()
-                    else:
-                        self.sweep_only(swept)
+                    self.sweep()
                     break
 
     def _ways_out(self, item: int) -> list[int]:
@@ -577,7 +566,7 @@ class LocalSearch:
         changed = np.flatnonzero(clusters != homes)
         self.state.k[0] = max(k, int(clusters.max()) + 1)
         assign_and_close(self.problem, self.state, changed, clusters[changed])
-        self._order = self.rng.permutation(self.n_items)
+        self._order = self.rng.permutation(self.items)
         self.sweep()
         if deep:
             self._move_clusters(brief=False)
@@ -597,6 +586,10 @@ class LocalSearch:
         out = self.state.slot_of.copy()
         perturb = PERTURBATIONS[int(self.rng.integers(len(PERTURBATIONS)))]
         perturb(self, out, self.n_clusters)
+        if self.items.size < self.n_items:
+            moved = out[self.items]
+            out[:] = self.state.slot_of
+            out[self.items] = moved
         if self.constraints != FREE:
             labels = relabel(out)
             if not self.constraints.allow(labels):

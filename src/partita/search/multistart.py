@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import cycle
 from typing import NamedTuple
 
@@ -19,10 +19,9 @@ from partita.losses.base import Loss
 from partita.losses.builtin import VI, Binder
 from partita.search import settings
 from partita.search.linkage import best_cuts
-from partita.search.local_search import Constraints, LocalSearch, Patience
+from partita.search.local_search import FREE, Constraints, Items, LocalSearch, Patience
 from partita.search.problem import (
     Problem,
-    by_similarity,
     co_member_work,
     cost_per_item,
     has_counts,
@@ -42,6 +41,36 @@ from partita.search.task import (
     tie_threshold,
 )
 
+USER, DRAW, SINGLETONS = "user", "draw", "singletons"
+NEAR_BEST, PERTURBED = "near minimiser", "perturbed best"
+FROM_BEST = (NEAR_BEST, PERTURBED)
+"""Start kinds derived from an earlier optimum; not counted as independent agreement."""
+
+BUDGET_EXHAUSTED = (
+    "work: the search was ended while single items still moved, because partitions with many "
+    "clusters take long to improve; with time_limit=... it goes on until then"
+)
+"""The limit that is reported for searches that did not end by themselves."""
+
+LABEL_BYTES = 20
+"""Bytes of a label in lists of members, with what is needed to make them."""
+
+
+class StartPoint(NamedTuple):
+    """Starting point of a local search."""
+
+    labels: Labels | None
+    """A partition; items labelled −1, or all items, are placed one by one."""
+    origin: str
+    """Kind of start."""
+    rng: np.random.Generator
+    before: Problem | None = None
+    """A neighbouring problem that is descended first."""
+    margin: NDArray[np.float64] | None = None
+    """Estimated margin of each item; items with the smallest margin are scored first."""
+    rounds_before: int = 1
+    """Rounds of cluster moves there."""
+
 
 @dataclass(frozen=True)
 class LocalMinimum:
@@ -59,81 +88,260 @@ class LocalMinimum:
     """Perturbations from which the descent was taken up again."""
 
 
-def make_search(
-    task: Task, problem: Problem, start: StartPoint, constraints: Constraints | None = None
-) -> LocalSearch:
-    """A local search at a beginning, within constraints or the user's limit."""
-    search = LocalSearch(
-        problem,
-        start.labels,
-        start.rng,
-        constraints or Constraints(max_clusters=task.options.max_clusters),
-        stop=task.clock.is_up,
-        work_limit=_work_limit(task, problem),
-    )
-    if start.margin is not None:
-        search.sweep_first(np.argsort(start.margin, kind="stable"))
-    return search
+class Effort(NamedTuple):
+    """Effort of a search."""
+
+    leading: int = settings.LEADING
+    """Different partitions that go on with moves of clusters, and on all draws."""
+    rounds: int = settings.ROUNDS
+    """Most alternations of moves of clusters and sweeps in one descent."""
+    restarts: bool = True
+    """Whether iterated local search follows."""
 
 
-def _work_limit(task: Task, problem: Problem) -> float:
-    """Work after which a descent ends; without end where the user set a time instead."""
-    if task.clock.deadline is not None:
-        return np.inf
-    clusters = 0 if task.draws is None else int(task.draws.n_clusters.mean())
-    return max(
-        settings.SEARCH_WORK,
-        settings.SEARCH_SWEEPS
-        * task.n_items
-        * cost_per_item(problem, clusters, co_member_work(problem)),
-    )
+FREE_SEARCH, BRIEF = Effort(), Effort(leading=1, rounds=1, restarts=False)
 
 
-def local_search_from(
-    task: Task,
-    problem: Problem,
-    rounds: int,
-    start: StartPoint,
-    *,
-    brief: bool = False,
-    constraints: Constraints | None = None,
-) -> LocalMinimum:
-    """Descend from a start; ``rounds`` of cluster moves at most."""
-    evaluated = 0
-    if start.before is not None:
-        before = make_search(task, start.before, start)
-        before.descend(start.rounds_before)
-        evaluated = before.n_evaluated
-        start = start._replace(labels=before.labels)
-    search = make_search(task, problem, start, constraints)
-    search.descend(rounds, brief=brief)
-    return reached(search, start.origin, evaluated)
+class Multistart:
+    """Descents from several starts, iterated local search from their ends, refinement on all draws.
+
+    Parameters
+    ----------
+    problem : Problem
+        What the starts explore.
+    sample : Draws or None
+        The draws it was made of, where it was made of draws.
+    constraints : Constraints, optional
+        By default the user's limit on clusters.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        problem: Problem,
+        sample: Draws | None,
+        constraints: Constraints | None = None,
+    ) -> None:
+        self.task, self.problem, self.sample = task, problem, sample
+        self.constraints = constraints or Constraints(max_clusters=task.options.max_clusters)
+
+    @property
+    def is_on_sample(self) -> bool:
+        """Whether the problem has fewer draws than the task."""
+        return not self.task.by_similarity and self.sample is not self.task.draws
+
+    def run(self) -> list[LocalMinimum]:
+        """Where starts of several kinds end."""
+        starts = Starts(self.task, self.problem, self.sample)
+        ends = self.explore(starts.first(), starts.more)
+        return [*ends, *self._try_singletons(ends)]
+
+    def explore(
+        self,
+        starts: list[StartPoint],
+        more: Callable[[Labels], list[StartPoint]] | None = None,
+        effort: Effort = FREE_SEARCH,
+    ) -> list[LocalMinimum]:
+        """Where the starts end; ``more`` makes others where different kinds end apart."""
+        ends = self._descend_batch(starts, effort)
+        agree = agreed(ends)
+        if more is not None and not agree and not self._is_over(ends):
+            batch = more(distinct(ends)[0].labels)
+            ends += self._descend_batch(batch, effort._replace(leading=len(batch)))
+        if effort.restarts:
+            ends = self._iterate(ends, agree)
+        if any(r.budget_exhausted for r in ends):
+            self.task.log.limit(BUDGET_EXHAUSTED)
+        return ends
+
+    def _is_over(self, ends: list[LocalMinimum]) -> bool:
+        return self.task.clock.is_up() or any(r.budget_exhausted for r in ends)
+
+    def _run(
+        self,
+        search: Callable[[StartPoint], LocalMinimum | None],
+        starts: Sequence[StartPoint],
+        say: str,
+        problem: Problem | None = None,
+    ) -> list[LocalMinimum]:
+        """Where searches end, on threads as far as memory holds their tables."""
+        each = search_bytes(problem or self.problem)
+        ended = run_interruptible_parallel(self.task, search, starts, say, each)
+        reached = [end for end in ended if end is not None]
+        self.task.log.n_evaluated += sum(r.n_evaluated for r in reached)
+        self.task.log.restarts += sum(r.restarts for r in reached)
+        return reached
+
+    # ------------------------------------------------------------------ one start
+
+    def _search(
+        self, start: StartPoint, problem: Problem | None = None, items: Items | None = None
+    ) -> LocalSearch:
+        problem = problem or self.problem
+        search = LocalSearch(
+            problem,
+            start.labels,
+            start.rng,
+            self.constraints,
+            items=items,
+            stop=self.task.clock.is_up,
+            work_limit=self._work_limit(problem),
+        )
+        if start.margin is not None and items is None:
+            search.sweep_first(np.argsort(start.margin, kind="stable"))
+        return search
+
+    def _work_limit(self, problem: Problem) -> float:
+        """Work after which a descent ends; without end where the user set a time instead."""
+        task = self.task
+        if task.clock.deadline is not None:
+            return np.inf
+        clusters = 0 if task.draws is None else int(task.draws.n_clusters.mean())
+        cost = cost_per_item(problem, clusters, co_member_work(problem))
+        return max(settings.SEARCH_WORK, settings.SEARCH_SWEEPS * task.n_items * cost)
+
+    def descend(self, start: StartPoint, rounds: int, *, brief: bool = False) -> LocalMinimum:
+        """Descend from a start; ``rounds`` of cluster moves at most."""
+        evaluated = 0
+        if start.before is not None:
+            before = self._search(start, start.before)
+            before.descend(start.rounds_before)
+            evaluated = before.n_evaluated
+            start = start._replace(labels=before.labels)
+        search = self._search(start)
+        search.descend(rounds, brief=brief)
+        return _minimum(search, start.origin, evaluated)
+
+    def _iterated_search(self, patience: Patience, start: StartPoint) -> LocalMinimum:
+        search = self._search(start)
+        restarts = search.iterate(patience)
+        return replace(_minimum(search, PERTURBED), restarts=restarts, budget_exhausted=False)
+
+    def _tabu_search(self, start: StartPoint) -> LocalMinimum:
+        search = self._search(start)
+        search.tabu_search(settings.TABU_IDLE, settings.TABU_WORK / search.cost_per_item)
+        search.descend(1)
+        return replace(_minimum(search, start.origin), budget_exhausted=False)
+
+    # ------------------------------------------------------------------ many starts
+
+    def _descend_batch(self, batch: list[StartPoint], effort: Effort) -> list[LocalMinimum]:
+        stop = self.task.clock.is_up
+
+        def descend(start: StartPoint) -> LocalMinimum | None:
+            """Late starts are left out, but for whole partitions: candidates as they are."""
+            needed = start is batch[0] or start.origin in (USER, DRAW)
+            return self.descend(start, 0) if needed or not stop() else None
+
+        swept = self._run(descend, batch, "sweeping")
+        return swept if stop() else self._move_clusters(swept, effort)
+
+    def _move_clusters(self, swept: list[LocalMinimum], effort: Effort) -> list[LocalMinimum]:
+        """Cluster moves from the best different partitions of a batch; equal ones share the result.
+
+        Not where different kinds of starts have met already, unless constraints are in the way of
+        single items: of 418 cases of the contest under linear losses none ends higher for it.
+        """
+        if self.constraints == FREE and agreed(swept):
+            return swept
+        different = distinct(swept)[: effort.leading]
+        descend = partial(self.descend, rounds=effort.rounds, brief=effort.rounds == 1)
+        begin = from_minima(self.task, different, in_order=False)
+        return _moved(swept, different, self._run(descend, begin, "moving clusters"))
+
+    def _iterate(self, ends: list[LocalMinimum], agree: bool) -> list[LocalMinimum]:
+        """Iterated local search from the best ends; tabu search, too, where starts of nonlinear
+        losses end apart and clusters may come and go.
+        """
+        if self._is_over(ends):
+            return ends
+        task, nonlinear = self.task, of_each_draw(self.problem)
+        free = not self.constraints.fix_clusters
+        chains = settings.ALTERNATIVES if free and (nonlinear or not agree) else 1
+        search = partial(self._iterated_search, self._patience(nonlinear, agree))
+        for _ in range(settings.ALTERNATIVES):
+            begin = from_minima(task, distinct(ends)[:chains])
+            ends = [*ends, *self._run(search, begin, "iterated search")]
+            if agree or not (nonlinear and free) or self._is_over(ends):
+                break
+            best = distinct(ends)[0]
+            start = StartPoint(best.labels, PERTURBED, task.rng.spawn(1)[0])
+            ends += self._run(self._tabu_search, [start], "tabu search")
+            if tie_threshold(ends[-1].loss) >= best.loss or self._is_over(ends):
+                break
+        return ends
+
+    def _patience(self, nonlinear: bool, agree: bool) -> Patience:
+        """How long restarts go on, in proportion to the user's number of starts."""
+        n_starts = self.task.options.n_starts
+        share, times = n_starts / settings.DEFAULT_STARTS, 1
+        work, returns = settings.LITTLE_WORK, settings.RETURNS
+        if nonlinear:
+            times, returns = settings.NONLINEAR_TIMES, settings.RETURNS_NONLINEAR
+        if nonlinear or not agree:
+            work = settings.MUCH_WORK
+        most = max(1, round(share * returns)) if agree else -1
+        return Patience(n_starts * times, share * work, settings.TOTAL_WORK * share * work, most)
+
+    def _try_singletons(self, ends: list[LocalMinimum]) -> list[LocalMinimum]:
+        """Singletons, where no start has tried them and they are better than what was reached."""
+        task, sample = self.task, self.sample
+        if task.max_clusters < task.n_items or any(r.origin == SINGLETONS for r in ends):
+            return []
+        labels = np.arange(task.n_items, dtype=np.int32)
+        if sample is None or task.by_similarity:
+            loss = task.evaluate(labels)
+        else:
+            loss = task.loss.expected(labels, sample, task.options.n_jobs)
+        lower = loss < min(r.loss for r in ends)
+        return [LocalMinimum(labels, loss, SINGLETONS, 0)] if lower else []
+
+    # ------------------------------------------------------------------ all draws
+
+    @cached_property
+    def _problem_of_all_draws(self) -> Problem:
+        assert self.task.draws is not None
+        return problem_from_draws(affordable(self.task, self.task.draws), self.task.loss)
+
+    def refine(self, ends: list[LocalMinimum], effort: Effort = FREE_SEARCH) -> list[LocalMinimum]:
+        """The ends, the best of them where they end on all draws.
+
+        Where the starts agreed, the best partition's least certain items are scored on all draws.
+        Otherwise, and where these do not settle, the best partitions get tables of all draws and
+        ejections: the lowest valley of a sample need not be that of all draws, and the two often
+        differ by a pair of items.
+        """
+        from partita.search.blockwise import descend_on_items  # which searches by this module
+
+        task, free, agree = self.task, not self.constraints.fix_clusters, agreed(ends)
+        best = distinct(ends)[: 1 if agree else effort.leading]
+        best = [r for r in best if r.loss <= best[0].loss * (1.0 + settings.NEAR)]
+        watched = self._least_certain(best[0]) if agree and free else None
+        if watched is not None and task.loss.is_linear:
+            labels = descend_on_items(task, best[0].labels, watched)
+            if labels is not None:
+                return _moved(ends, best, [replace(best[0], labels=labels)])
+        problem = self._problem_of_all_draws
+
+        def refine_one(start: StartPoint) -> LocalMinimum:
+            search = self._search(start, problem, watched)
+            search.refine(settings.FEW_UNCERTAIN)
+            return _minimum(search, start.origin)
+
+        begin = from_minima(task, best)
+        return _moved(ends, best, self._run(refine_one, begin, "polishing", problem))
+
+    def _least_certain(self, at: LocalMinimum) -> Items:
+        """The items that cost least to move on the sample, ascending."""
+        search = self._search(StartPoint(at.labels, at.origin, self.task.rng))
+        search.sweep()
+        n_items = self.task.n_items
+        size = min(n_items, max(settings.UNCERTAIN, n_items // settings.UNCERTAIN_SHARE))
+        return np.sort(np.argsort(search.scratch.margin, kind="stable")[:size])
 
 
-def iterated_search_from(
-    task: Task,
-    problem: Problem,
-    patience: Patience,
-    start: StartPoint,
-    *,
-    constraints: Constraints | None = None,
-) -> LocalMinimum:
-    """Iterated local search from a local minimum."""
-    search = make_search(task, problem, start, constraints)
-    restarts = search.iterate(patience)
-    return replace(reached(search, PERTURBED), restarts=restarts, budget_exhausted=False)
-
-
-def tabu_search_from(task: Task, problem: Problem, start: StartPoint) -> LocalMinimum:
-    """Tabu search from a local minimum."""
-    search = make_search(task, problem, start)
-    search.tabu_search(settings.TABU_IDLE, settings.TABU_WORK / search.cost_per_item)
-    search.descend(1)
-    return replace(reached(search, start.origin), budget_exhausted=False)
-
-
-def reached(search: LocalSearch, origin: str, evaluated: int = 0) -> LocalMinimum:
-    """Return the local minimum at which a search has stopped."""
+def _minimum(search: LocalSearch, origin: str, evaluated: int = 0) -> LocalMinimum:
+    """The local minimum at which a search has stopped."""
     return LocalMinimum(
         search.labels,
         search.loss,
@@ -144,10 +352,17 @@ def reached(search: LocalSearch, origin: str, evaluated: int = 0) -> LocalMinimu
     )
 
 
-def distinct(reached: list[LocalMinimum]) -> list[LocalMinimum]:
+def distinct(ends: list[LocalMinimum]) -> list[LocalMinimum]:
     """Each partition once, lowest loss first."""
-    unique = {r.labels.tobytes(): r for r in reversed(reached)}
+    unique = {r.labels.tobytes(): r for r in reversed(ends)}
     return sorted(unique.values(), key=lambda r: r.loss)
+
+
+def agreed(ends: list[LocalMinimum]) -> bool:
+    """Whether several kinds of starts, without those that set out from there, ended at the best."""
+    lowest = tie_threshold(min(r.loss for r in ends))
+    kinds = {r.origin for r in ends if r.loss <= lowest and r.origin not in FROM_BEST}
+    return len(kinds) >= settings.KINDS
 
 
 def from_minima(
@@ -164,51 +379,40 @@ def from_minima(
     ]
 
 
-LABEL_BYTES = 20
-"""Bytes of a label in lists of members, with what is needed to make them."""
-
-
-def refine_on_all_draws(
-    task: Task, problem: Problem, reached: list[LocalMinimum], agreed: bool
+def _moved(
+    ends: list[LocalMinimum], before: list[LocalMinimum], after: list[LocalMinimum]
 ) -> list[LocalMinimum]:
-    """The starts, the best of them where they end on all draws.
-
-    Where the starts ``agreed``, the best partition's least certain items are scored on all draws.
-    Otherwise, and where these do not settle, the best partitions get tables of all draws and
-    ejections: the lowest valley of a sample need not be that of all draws, and the two often
-    differ by a pair of items.
-    """
-    from partita.search.blockwise import descend_on_items  # which searches by this module
-
-    assert task.draws is not None
-    best = distinct(reached)
-    best = [
-        r
-        for r in best[: 1 if agreed else settings.LEADING]
-        if r.loss <= best[0].loss * (1.0 + settings.NEAR)
-    ]
-    watched = _least_certain(task, problem, best[0]) if agreed else None
-    if watched is not None and task.loss.is_linear:
-        labels = descend_on_items(task, best[0].labels, watched)
-        if labels is not None:
-            here = best[0].labels.tobytes()
-            return [replace(r, labels=labels) if r.labels.tobytes() == here else r for r in reached]
-    problem = problem_from_draws(affordable(task, task.draws), task.loss)
-    descend = partial(_sweep_and_eject, task, problem, watched)
-    ended = run_interruptible_parallel(
-        task, descend, from_minima(task, best), "polishing", search_bytes(problem)
-    )
-    task.n_evaluated += sum(r.n_evaluated for r in ended)
-    where = {r.labels.tobytes(): e for r, e in zip(best, ended, strict=True)}
-    return [replace(where.get(r.labels.tobytes(), r), origin=r.origin) for r in reached]
+    """The ends, some of them where they have moved since."""
+    where = {b.labels.tobytes(): a for b, a in zip(before, after, strict=True)}
+    return [replace(where.get(r.labels.tobytes(), r), origin=r.origin) for r in ends]
 
 
-def _least_certain(task: Task, problem: Problem, at: LocalMinimum) -> NDArray[np.int64]:
-    """The items that cost least to move on the sample, ascending."""
-    search = make_search(task, problem, StartPoint(at.labels, at.origin, task.rng))
-    search.sweep()
-    size = min(task.n_items, max(settings.UNCERTAIN, task.n_items // settings.UNCERTAIN_SHARE))
-    return np.sort(np.argsort(search.scratch.margin, kind="stable")[:size])
+def search(task: Task) -> list[Candidate]:
+    """Explore from many starts until they agree, then refine the best on all draws."""
+    search = Multistart(task, *exploration_problem(task))
+    ends = search.run()
+    task.log.found.extend(as_candidates(ends))
+    if search.is_on_sample and not task.clock.is_up():
+        ends = search.refine(ends)
+    return as_candidates(ends)
+
+
+def as_candidates(ends: list[LocalMinimum]) -> list[Candidate]:
+    """What searches ended at, as it is proposed."""
+    return [Candidate(end.labels, end.origin) for end in ends]
+
+
+def exploration_problem(task: Task) -> tuple[Problem, Draws | None]:
+    """The problem that starts explore, and a sample of the draws where there are any."""
+    sample = None
+    if task.draws is not None:
+        most = settings.MOST_DRAWS if task.loss.is_linear else settings.MOST_DRAWS_NONLINEAR
+        size = int(np.clip(settings.SAMPLE_LABELS // task.n_items, settings.FEWEST_DRAWS, most))
+        sample = affordable(task, sample_draws(task.draws, size, task.rng))
+    if task.by_similarity:
+        return problem_of(task), sample
+    assert sample is not None
+    return problem_from_draws(sample, task.loss), sample
 
 
 def affordable(task: Task, draws: Draws) -> Draws:
@@ -220,204 +424,17 @@ def affordable(task: Task, draws: Draws) -> Draws:
     if free is None or draws.n_draws * a_draw < 0.5 * free:
         return draws
     size = max(1, int(0.5 * free / a_draw))
-    task.limits.append(
+    task.log.limit(
         f"memory: the search saw {size:,} of {draws.n_draws:,} distinct "
         f"{words(draws.kind).draws} at a time"
     )
     return sample_draws(draws, size, task.rng)
 
 
-def _sweep_and_eject(
-    task: Task, problem: Problem, watched: NDArray[np.int64] | None, start: StartPoint
-) -> LocalMinimum:
-    search = make_search(task, problem, start)
-    if watched is None:
-        search.sweep()
-        search.eject(settings.FEW_UNCERTAIN)
-    else:
-        search.refine_among(watched, settings.FEW_UNCERTAIN)
-    return LocalMinimum(search.labels, search.loss, start.origin, search.n_evaluated)
-
-
-BUDGET_EXHAUSTED = (
-    "work: the search was ended while single items still moved, because partitions with many "
-    "clusters take long to improve; with time_limit=... it goes on until then"
-)
-"""The limit that is reported for searches that did not end by themselves."""
-
-
-def search(task: Task) -> list[Candidate]:
-    """Explore from many starts until they agree, then polish the best on all draws."""
-    problem, sample = exploration_problem(task)
-    is_sample = not by_similarity(task) and sample is not task.draws
-    reached = multistart_from(task, problem, sample)
-    task.keep([Candidate(r.labels, r.origin) for r in reached])
-    if is_sample and not task.clock.is_up():
-        reached = refine_on_all_draws(
-            task, problem, reached, len(kinds_at_best(reached)) >= settings.KINDS
-        )
-    return [Candidate(r.labels, r.origin) for r in reached]
-
-
-def exploration_problem(task: Task) -> tuple[Problem, Draws | None]:
-    """The problem that starts explore, and a sample of the draws where there are any."""
-    sample = None if task.draws is None else _sample(task)
-    if by_similarity(task):
-        return problem_of(task), sample
-    assert sample is not None
-    return problem_from_draws(sample, task.loss), sample
-
-
-def _sample(task: Task) -> Draws:
-    assert task.draws is not None
-    most = settings.MOST_DRAWS if task.loss.is_linear else settings.MOST_DRAWS_NONLINEAR
-    size = int(np.clip(settings.SAMPLE_LABELS // task.n_items, settings.FEWEST_DRAWS, most))
-    return affordable(task, sample_draws(task.draws, size, task.rng))
-
-
-def multistart_from(task: Task, problem: Problem, sample: Draws | None) -> list[LocalMinimum]:
-    """Descend from starts of several kinds, then iterated local search from the best ends."""
-    starts = Starts(task, problem, sample)
-    ends = _descend_batch(task, problem, starts.first(), settings.LEADING)
-    agree = len(kinds_at_best(ends)) >= settings.KINDS
-    if not agree and not _is_over(task, ends):
-        more = starts.more(distinct(ends)[0].labels)
-        ends += _descend_batch(task, problem, more, len(more))
-    ends = _iterate(task, problem, ends, agree)
-    if any(r.budget_exhausted for r in ends):
-        task.limits.append(BUDGET_EXHAUSTED)
-    return [*ends, *_try_singletons(task, sample, ends)]
-
-
-def _is_over(task: Task, ends: list[LocalMinimum]) -> bool:
-    return task.clock.is_up() or any(r.budget_exhausted for r in ends)
-
-
-def _descend_batch(
-    task: Task, problem: Problem, batch: list[StartPoint], most: int
-) -> list[LocalMinimum]:
-    stop = task.clock.is_up
-
-    def descend(start: StartPoint) -> LocalMinimum | None:
-        """Late starts are left out, but for whole partitions: these are candidates as they are."""
-        needed = start is batch[0] or start.origin in (USER, DRAW)
-        return local_search_from(task, problem, 0, start) if needed or not stop() else None
-
-    ended = run_interruptible_parallel(task, descend, batch, "sweeping", search_bytes(problem))
-    swept = [end for end in ended if end is not None]
-    task.n_evaluated += sum(r.n_evaluated for r in swept)
-    return swept if stop() else _move_clusters(task, problem, swept, most)
-
-
-def _iterate(
-    task: Task, problem: Problem, ends: list[LocalMinimum], agree: bool
-) -> list[LocalMinimum]:
-    """Iterated local search from the best ends; tabu search, too, where starts of nonlinear losses
-    end apart.
-    """
-    if _is_over(task, ends):
-        return ends
-    each, nonlinear = search_bytes(problem), of_each_draw(problem)
-    chains = settings.ALTERNATIVES if nonlinear or not agree else 1
-    search = partial(iterated_search_from, task, problem, _patience(task, nonlinear, agree))
-    for _ in range(settings.ALTERNATIVES):
-        begin = from_minima(task, distinct(ends)[:chains])
-        ends = [*ends, *run_interruptible_parallel(task, search, begin, "iterated search", each)]
-        if agree or not nonlinear or _is_over(task, ends):
-            break
-        best = distinct(ends)[0]
-        start = StartPoint(best.labels, PERTURBED, task.rng.spawn(1)[0])
-        tabu = partial(tabu_search_from, task, problem)
-        ends += run_interruptible_parallel(task, tabu, [start], "tabu search", each)
-        if tie_threshold(ends[-1].loss) >= best.loss or _is_over(task, ends):
-            break
-    task.n_evaluated += sum(r.n_evaluated for r in ends if r.origin == PERTURBED)
-    task.restarts += sum(r.restarts for r in ends)
-    return ends
-
-
-def _patience(task: Task, nonlinear: bool, agree: bool) -> Patience:
-    """How long restarts go on, in proportion to the user's number of starts."""
-    share, times = task.options.n_starts / settings.DEFAULT_STARTS, 1
-    work, returns = settings.LITTLE_WORK, settings.RETURNS
-    if nonlinear:
-        times, returns = settings.NONLINEAR_TIMES, settings.RETURNS_NONLINEAR
-    if nonlinear or not agree:
-        work = settings.MUCH_WORK
-    most = max(1, round(share * returns)) if agree else -1
-    total = settings.TOTAL_WORK * share * work
-    return Patience(task.options.n_starts * times, share * work, total, most)
-
-
-def _try_singletons(
-    task: Task, sample: Draws | None, reached: list[LocalMinimum]
-) -> list[LocalMinimum]:
-    """Singletons, where no start has tried them and they are better than what was reached."""
-    cap = task.options.max_clusters
-    if (cap is not None and cap < task.n_items) or any(r.origin == SINGLETONS for r in reached):
-        return []
-    labels = np.arange(task.n_items, dtype=np.int32)
-    if sample is None or by_similarity(task):
-        loss = task.evaluate(labels)
-    else:
-        loss = task.loss.expected(labels, sample, task.options.n_jobs)
-    if loss >= min(r.loss for r in reached):
-        return []
-    return [LocalMinimum(labels, loss, SINGLETONS, 0)]
-
-
-def kinds_at_best(reached: list[LocalMinimum]) -> set[str]:
-    """Kinds of starts at the lowest loss, without those that set out from there."""
-    lowest = tie_threshold(min(r.loss for r in reached))
-    return {r.origin for r in reached if r.loss <= lowest and r.origin not in FROM_BEST}
-
-
-def _move_clusters(
-    task: Task, problem: Problem, swept: list[LocalMinimum], most: int
-) -> list[LocalMinimum]:
-    """Cluster moves from the best different partitions of a batch; equal ones share the result.
-
-    Not where different kinds of starts have met already, unless a cap is in the way of single
-    items: of 418 cases of the contest under linear losses none ends higher for it.
-    """
-    if task.options.max_clusters is None and len(kinds_at_best(swept)) >= settings.KINDS:
-        return swept
-    different = distinct(swept)[:most]
-    work = from_minima(task, different, in_order=False)
-    descend = partial(local_search_from, task, problem, settings.ROUNDS)
-    moved = run_interruptible_parallel(
-        task, descend, work, "moving clusters", search_bytes(problem)
-    )
-    task.n_evaluated += sum(r.n_evaluated for r in moved)
-    where = {r.labels.tobytes(): m for r, m in zip(different, moved, strict=True)}
-    return [replace(where.get(r.labels.tobytes(), r), origin=r.origin) for r in swept]
-
-
 # ------------------------------------------------------------------ starts
 
 
 Place = tuple[Labels | None, str, Problem | None]
-
-USER, DRAW, SINGLETONS = "user", "draw", "singletons"
-NEAR_BEST, PERTURBED = "near minimiser", "perturbed best"
-FROM_BEST = (NEAR_BEST, PERTURBED)
-"""Start kinds derived from an earlier optimum; not counted as independent agreement."""
-
-
-class StartPoint(NamedTuple):
-    """Starting point of a local search."""
-
-    labels: Labels | None
-    """A partition; items labelled −1, or all items, are placed one by one."""
-    origin: str
-    """Kind of start."""
-    rng: np.random.Generator
-    before: Problem | None = None
-    """A neighbouring problem that is descended first."""
-    margin: NDArray[np.float64] | None = None
-    """Estimated margin of each item; items with the smallest margin are scored first."""
-    rounds_before: int = 1
-    """Rounds of cluster moves there."""
 
 
 class Starts:
@@ -471,9 +488,8 @@ class Starts:
 
     def _singletons(self) -> Place | None:
         n, reads = self._task.n_items, reads_of(self._problem)
-        cap = self._task.options.max_clusters
         cells = reads if has_lists(self._problem) else float(n) * reads
-        if n * cells > settings.STEP_WORK or (cap is not None and cap < n):
+        if n * cells > settings.STEP_WORK or self._task.max_clusters < n:
             return None
         return np.arange(n, dtype=np.int32), SINGLETONS, None
 
@@ -516,8 +532,8 @@ def _promising_draws(task: Task, sample: Draws | None) -> Iterator[Labels]:
 
 def _approximate_losses(task: Task, candidates: list[Labels], judges: Draws) -> list[float]:
     """About the expected losses of some partitions."""
-    if by_similarity(task) or not task.loss.averages_distances:
-        judge = task if by_similarity(task) else task.on(judges)
+    if task.by_similarity or not task.loss.averages_distances:
+        judge = task if task.by_similarity else task.on(judges)
         return [judge.evaluate(labels) for labels in candidates]
     rows, clusters = judges.rows(0, judges.n_draws), judges.n_clusters
     measure, mass = task.loss.against(task.n_items), judges.probabilities
@@ -529,7 +545,7 @@ def _cuts(task: Task, sample: Draws | None) -> list[Labels]:
     n = task.n_items
     if n <= settings.LINKED_ITEMS:
         # The similarity of all draws is there already where a search goes by it.
-        return best_cuts(task if sample is None or by_similarity(task) else task.on(sample))
+        return best_cuts(task if sample is None or task.by_similarity else task.on(sample))
     if sample is None:
         return []
     items = np.sort(task.rng.choice(n, settings.LINKED_ITEMS, replace=False))

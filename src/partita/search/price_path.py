@@ -32,13 +32,12 @@ from partita.search.exact import every_partition, mean_sum_losses
 from partita.search.linkage import priced_cuts
 from partita.search.multistart import (
     LocalMinimum,
+    Multistart,
     StartPoint,
     exploration_problem,
-    local_search_from,
-    multistart_from,
     sample_draws,
 )
-from partita.search.problem import Problem, by_similarity, co_member_work, cost_per_item
+from partita.search.problem import Problem, co_member_work, cost_per_item
 from partita.search.result import PROVEN
 from partita.search.task import (
     Task,
@@ -284,7 +283,7 @@ def _path(task: Task, given: Draws, low: float, high: float, bound: str | None) 
         interrupted=cut_short,
         item_names=given.item_names,
         end_bounds=(0.0, 0.0) if bounds is None else (float(bounds[0]), float(bounds[-1])),
-        limits=tuple(dict.fromkeys(task.limits)),
+        limits=tuple(task.log.limits),
         _draws=task.draws,
     )
 
@@ -728,7 +727,7 @@ def _search_path(task: Task, low: float, high: float) -> tuple[Pool, float, floa
     assert task.draws is not None
     problem, sample = exploration_problem(task)
     assert sample is not None
-    looked = task.draws if by_similarity(task) else sample
+    looked = task.draws if task.by_similarity else sample
     search = _Search(task, problem, sample, looked, low, high)
     low, high = search.run()
     if looked is task.draws:
@@ -800,19 +799,19 @@ class _Search:
         why = "time" if self.task.clock.is_up() else "work"
         more = "" if why == "time" else "; with time_limit=... the path goes on until then"
         if sides:
-            self.task.limits.append(f"{why}: prices {' and '.join(sides)} were not reached{more}")
+            self.task.log.limit(f"{why}: prices {' and '.join(sides)} were not reached{more}")
         elif self.is_spent:
-            self.task.limits.append(f"{why}: not every crossing was searched{more}")
+            self.task.log.limit(f"{why}: not every crossing was searched{more}")
 
     def _add(self, rows: Sequence[Labels]) -> None:
         _add(self.pool, self.draws, self.task.loss, rows)
 
     def _explore(self, a: float) -> None:
         """A whole search at a price."""
-        task, before = self.task, self.task.n_evaluated
+        task = self.task
         at = task.under(task.loss.with_price(a))
-        found = multistart_from(at, _at_price(self.problem, task, a), self.sample)
-        self._count(found[0].labels, at.n_evaluated - before)
+        found = Multistart(at, _at_price(self.problem, task, a), self.sample).run()
+        self._count(found[0].labels, at.log.n_evaluated)
         self._add([r.labels for r in found])
 
     def _count(self, labels: Labels, n_evaluated: int) -> None:
@@ -956,7 +955,8 @@ def _descend_piece(
 ) -> LocalMinimum:
     a, point, rounds, rng = piece
     start = StartPoint(point.labels, "corner", rng)
-    return local_search_from(task, _at_price(problem, task, a), rounds, start, brief=True)
+    search = Multistart(task, _at_price(problem, task, a), None)
+    return search.descend(start, rounds, brief=True)
 
 
 def _ends(draws: Draws) -> list[Labels]:

@@ -43,17 +43,9 @@ MERGE_TABLES = 5
 """Tables of all pairs of clusters that comparing them takes."""
 
 
-def by_similarity(task: Task) -> bool:
-    """Whether a task is better searched with its similarity matrix than with count tables."""
-    matrix = (
-        task.draws is None or task.loss.needs_similarity or task.n_items <= settings.MATRIX_ITEMS
-    )
-    return task.loss.uses_similarity and matrix
-
-
 def problem_of(task: Task) -> Problem:
     """The search problem of a task on tables of all its draws, or on its similarity matrix."""
-    if by_similarity(task):
+    if task.by_similarity:
         return problem_from_similarity(task.similarity, task.loss)
     assert task.draws is not None
     return tables_from_draws(task.draws, task.loss)
@@ -248,7 +240,7 @@ def new_scratch(problem: Problem, state: State) -> Scratch:
         apart=np.zeros(width),
         same_size=np.zeros(width, np.int64),
         sizes=np.zeros(width, np.int64),
-        margin=np.zeros(n_items),
+        margin=np.full(n_items, np.inf),
         other=np.zeros(n_items, np.int64),
         slack=np.zeros(1),
     )

@@ -123,6 +123,10 @@ that has moved is tabu, at least, drawn for each search, and at most twice as ma
 
 # ---------------------------------------------------------------------- within constraints
 
+LEADING_WITHIN, DRAWS_WITHIN = 3, 3
+"""Partitions that go on with cluster moves, and draws to start from. On 12 posteriors with 12
+constraints each, Binder's loss ends up to 6.7% higher with 2 of the first."""
+
 PARTNERS = 256
 """Items that may come in exchange for one of a cluster that may not get smaller."""
 

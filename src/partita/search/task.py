@@ -19,6 +19,7 @@ from partita.draws import Draws
 from partita.labels import Labels
 from partita.losses.base import Loss
 from partita.posterior import Posterior
+from partita.search import settings
 from partita.similarity_matrix import similarity as similarity_of
 
 T = TypeVar("T")
@@ -58,12 +59,31 @@ class Options:
 
 
 @dataclass
-class Task:
-    """One call of ``estimate`` on its way through the methods.
+class Log:
+    """What the methods did: effort, limits that were binding, candidates, a bound they proved."""
 
-    Holds the distinct draws with their masses (or the similarity matrix that
-    was given instead), the loss, the options, the clock, and what the methods
-    did: candidates, effort, limits.
+    n_evaluated: int = 0
+    restarts: int = 0
+    proven: float = -math.inf
+    settled: bool | None = None
+    limits: list[str] = field(default_factory=list)
+    found: list[Candidate] = field(default_factory=list)
+
+    def limit(self, said: str) -> None:
+        """Record a limit, once."""
+        if said not in self.limits:
+            self.limits.append(said)
+
+    def prove(self, bound: float) -> None:
+        """Record a lower bound that a method has proven on its way."""
+        self.proven = max(self.proven, bound)
+
+
+@dataclass
+class Task:
+    """A problem for the methods of ``estimate``: draws or similarities, loss, options, clock, log.
+
+    Draws are distinct and carry their masses; a similarity matrix may be given instead.
     """
 
     draws: Draws | None
@@ -74,23 +94,18 @@ class Task:
     clock: Clock
     report: Callable[[str], None]
     posterior: Posterior | None = None
-    n_evaluated: int = 0
-    restarts: int = 0
-    proven: float = -math.inf
-    settled: bool | None = None
-    limits: list[str] = field(default_factory=list)
-    found: list[Candidate] = field(default_factory=list)
+    log: Log = field(default_factory=Log)
     _distances: dict[bytes, NDArray[np.float64]] = field(default_factory=dict)
 
     def on(self, draws: Draws) -> Task:
-        """Return the task on other draws with empty caches; itself on its own draws."""
+        """The task on other draws, with the same log and empty caches; itself on its own draws."""
         if draws is self.draws:
             return self
         return replace(self, draws=draws, posterior=None, _distances={})
 
     def under(self, loss: Loss) -> Task:
-        """The same task under another loss, with limits and candidates of its own."""
-        return replace(self, loss=loss, limits=[], found=[], _distances={})
+        """The same task under another loss, with a log of its own."""
+        return replace(self, loss=loss, log=Log(), _distances={})
 
     @cached_property
     def n_items(self) -> int:
@@ -99,6 +114,19 @@ class Task:
             return self.draws.n_items
         assert self.given_similarity is not None
         return len(self.given_similarity)
+
+    @cached_property
+    def max_clusters(self) -> int:
+        """Most clusters of an estimate."""
+        return self.options.max_clusters or self.n_items
+
+    @cached_property
+    def by_similarity(self) -> bool:
+        """Whether the similarity matrix is searched, not tables of the draws."""
+        if not self.loss.uses_similarity:
+            return False
+        few = self.n_items <= settings.MATRIX_ITEMS
+        return self.draws is None or self.loss.needs_similarity or few
 
     @cached_property
     def threads(self) -> int:
@@ -114,9 +142,9 @@ class Task:
         if free is None or wanted * each <= MEMORY_OF_THREADS * free:
             return wanted
         fitting = max(1, int(MEMORY_OF_THREADS * free / each))
-        told = any(limit.startswith(FEWER_THREADS) for limit in self.limits)
+        told = any(limit.startswith(FEWER_THREADS) for limit in self.log.limits)
         if fitting < wanted and not told:
-            self.limits.append(
+            self.log.limit(
                 f"{FEWER_THREADS} {fitting} instead of {wanted}, each with "
                 f"{readable_size(each)} of the {readable_size(free)} that were free"
             )
@@ -155,14 +183,6 @@ class Task:
         if key not in self._distances:
             self._distances[key] = self.loss.distances(labels, self.draws, self.options.n_jobs)
         return self._distances[key]
-
-    def prove(self, bound: float) -> None:
-        """Record a lower bound that a method has proven on its way."""
-        self.proven = max(self.proven, bound)
-
-    def keep(self, candidates: Sequence[Candidate]) -> None:
-        """Record what a method found, so that an interrupt loses nothing."""
-        self.found.extend(candidates)
 
 
 def unconstrained_task(

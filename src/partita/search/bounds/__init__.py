@@ -89,13 +89,13 @@ def lower_bound(task: Task, labels: Labels, value: float, bound: str) -> float |
     VI_LB, 1 − ARI and 1 − PEAR have no known bound: they are not metrics, and
     they are not linear in the pairs.
     """
-    n_limits = len(task.limits)
+    n_limits = len(task.log.limits)
     proven: float | None = None
     # Smaller efforts come first: more work, wherever time cuts it, must not prove less.
     for effort in _efforts(task, bound):
         if proven is not None and task.clock.is_up():
             return proven
-        del task.limits[n_limits:]
+        del task.log.limits[n_limits:]
         found = _bound(task, labels, value, effort)
         if found is None:
             return None
@@ -204,7 +204,7 @@ def _pair_bound(task: Task, labels: Labels, value: float, effort: Effort) -> flo
             )
             bounds.append(tightened)
             if cut_short:
-                task.limits.append(
+                task.log.limit(
                     "the proof's linear programmes ended while some triangles were still violated"
                 )
     if not small and not reaches(value, max(bounds, default=0.0)):
