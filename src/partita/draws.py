@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, Union, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,7 +34,6 @@ from partita._validate import (
     unexpected,
 )
 from partita._wording import Kind, counted, span, words
-from partita.dask import RemoteLabels
 from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError, about
 from partita.kernels.arrays import Ints
 from partita.labels import (
@@ -50,6 +49,7 @@ from partita.labels import (
 )
 
 if TYPE_CHECKING:
+    from partita.dask import RemoteLabels
     from partita.samplers.priors import PartitionPrior
     from partita.samplers.sensitivity import Reweighting
 
@@ -113,7 +113,7 @@ def item_positions(
     return columns
 
 
-Stored = NDArray[np.unsignedinteger[Any]] | RemoteLabels
+Stored = Union[NDArray[np.unsignedinteger[Any]], "RemoteLabels"]
 """Canonical labels in memory, in a file that is mapped there, or on the workers of a cluster."""
 
 
@@ -482,7 +482,7 @@ def concat_metadata(parts: Sequence[DrawsBase]) -> dict[str, Any]:
 
 def _labels(parts: Sequence[Draws]) -> Stored:
     """All labels, where those of the parts are; in memory where some are there."""
-    remote = [part.stored for part in parts if isinstance(part.stored, RemoteLabels)]
+    remote = [part.stored for part in parts if not isinstance(part.stored, np.ndarray)]
     if len(remote) == len(parts):
         return remote[0].followed_by(remote[1:])
     dtype = np.result_type(*[part.stored.dtype for part in parts])
@@ -672,7 +672,7 @@ class Draws(DrawsBase):
 
         Those on the workers of a cluster are fetched, if memory can hold them.
         """
-        if isinstance(self._labels, RemoteLabels):
+        if not isinstance(self._labels, np.ndarray):
             fetched: NDArray[np.unsignedinteger[Any]] = frozen(self.labels_at(slice(None)))
             return fetched
         return self._labels
@@ -710,7 +710,7 @@ class Draws(DrawsBase):
 
     def labels_at(self, where: slice | NDArray[np.int64]) -> NDArray[np.unsignedinteger[Any]]:
         """Labels of some draws, fetched where they live on a cluster."""
-        if isinstance(self._labels, RemoteLabels):
+        if not isinstance(self._labels, np.ndarray):
             return self._labels.rows(np.arange(self.n_draws)[where])
         return self._labels[where]
 
@@ -726,7 +726,7 @@ class Draws(DrawsBase):
 
     def _points_at(self, index: Any) -> dict[str, Any]:
         labels: Stored
-        if isinstance(self._labels, RemoteLabels):
+        if not isinstance(self._labels, np.ndarray):
             labels = self._labels.select(np.arange(self.n_draws)[index])
         else:
             labels = np.ascontiguousarray(self._labels[index])
@@ -884,7 +884,7 @@ class Draws(DrawsBase):
         """The same draws restricted to some items, given by position, mask or name."""
         columns = self.item_positions(items)
         labels: Stored
-        if isinstance(self._labels, RemoteLabels):
+        if not isinstance(self._labels, np.ndarray):
             labels, counts = self._labels.columns(columns)
         else:
             labels, counts = canonicalise(self._labels, columns)

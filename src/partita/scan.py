@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,13 @@ from partita import _storage
 from partita._resources import require_memory, run, stream
 from partita._validate import choice, number
 from partita._wording import words
-from partita.dask import RemoteLabels
 from partita.draws import Draws
 from partita.kernels.arrays import Bools, Floats, Int32s, Ints, UInt64s
 from partita.labels import Labels
 from partita.mcmc import ess_bulk, mcse_mean, rank_normalised
+
+if TYPE_CHECKING:
+    from partita.dask import RemoteLabels
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +112,8 @@ def map_blocks(
     [5, 1]
     """
     work = block_slices(draws, rows)
-    labels = draws.stored
-    if isinstance(labels, RemoteLabels):
-        return labels.map(
+    if (remote := _remote_labels(draws)) is not None:
+        return remote.map(
             partial(_call_on_block, function),
             [(where, _block_metadata(draws, where)) for where in work],
         )
@@ -141,10 +142,9 @@ def sum_blocks(
         if say is not None:
             say(f"{work[number][-1].stop:,} of {draws.n_draws:,} {words(draws.kind).draws}")
 
-    labels = draws.stored
-    if isinstance(labels, RemoteLabels):
+    if (remote := _remote_labels(draws)) is not None:
         groups = [[(where, _block_metadata(draws, where)) for where in group] for group in work]
-        return labels.total(partial(_call_on_block, function), groups, done)
+        return remote.total(partial(_call_on_block, function), groups, done)
     blocks = ([block_of(draws, where) for where in group] for group in work)
     results = stream(partial(_group_sum, function), blocks, n_jobs)
 
@@ -173,7 +173,7 @@ def map_parts(
     similarity matrix. ``at_once`` bounds the results that wait to be combined.
     """
     batches = list(_batches(parts, at_once or len(parts)))
-    if isinstance(draws.stored, RemoteLabels):
+    if is_remote(draws):
         # All blocks for some parts, then for others: the workers are all busy.
         for number, batch in enumerate(batches):
             work = partial(_call_on_parts, function=function, prepare=prepare, parts=batch)
@@ -205,13 +205,12 @@ def map_sets(
     takes; ``labels`` are theirs, in the dtype of the kernels. From the moment
     on that time ``is_up`` the remaining sets get ``instead(*more)``.
     """
-    labels = draws.stored
     left = iter(sets)
     started = iter(lambda: None if is_up() else next(left, None), None)
-    if isinstance(labels, RemoteLabels):
-        yield from labels.map(partial(_call_on_int32, function), started)
+    if (remote := _remote_labels(draws)) is not None:
+        yield from remote.map(partial(_call_on_int32, function), started)
     else:
-        rows = ((labels[numbers], more) for numbers, more in started)
+        rows = ((draws.labels_at(numbers), more) for numbers, more in started)
         yield from stream(partial(_call_on_set, function), rows, n_jobs)
     if instead is not None:
         yield from (instead(*more) for _, more in left)
@@ -219,7 +218,7 @@ def map_sets(
 
 def gather(draws: Draws) -> Draws:
     """The draws with their labels in memory, gathered from workers if they are there."""
-    return draws._with(labels=draws.labels) if isinstance(draws.stored, RemoteLabels) else draws
+    return draws._with(labels=draws.labels) if is_remote(draws) else draws
 
 
 def gather_if_small(draws: Draws) -> Draws:
@@ -229,7 +228,12 @@ def gather_if_small(draws: Draws) -> Draws:
 
 def is_remote(draws: Draws) -> bool:
     """Whether the labels live on workers."""
-    return isinstance(draws.stored, RemoteLabels)
+    return _remote_labels(draws) is not None
+
+
+def _remote_labels(draws: Draws) -> RemoteLabels | None:
+    stored: Any = draws.stored
+    return None if stored is None or isinstance(stored, np.ndarray) else stored
 
 
 def is_small(draws: Draws) -> bool:
@@ -296,8 +300,8 @@ def _call_on_set(function: Callable[..., R], task: tuple[NDArray[Any], tuple[Any
 
 def gather_for(draws: Draws, question: str, say: Callable[[str], None]) -> Draws:
     """Gather all labels to this process; raises MemoryLimitError if they would not fit."""
-    labels = draws.stored
-    if not isinstance(labels, RemoteLabels):
+    labels = _remote_labels(draws)
+    if labels is None:
         return draws
     require_memory(
         labels.nbytes,

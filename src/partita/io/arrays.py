@@ -22,7 +22,6 @@ from partita._imports import require
 from partita._resources import require_memory
 from partita._storage import canonical_counts, refuse_axes, uses_memmap_buffer
 from partita._validate import plain_array, refuse_var_name
-from partita.dask import current_client
 from partita.draws import Draws, draws_from_array
 from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError
 from partita.io.draws_table import build, rows_per_block
@@ -295,6 +294,8 @@ def _draws_from_array(array: Any) -> Draws:
     fields: dict[str, Any] = {"ids": ids, "item_names": item_names(array, item)}
     if array.chunks is None:
         return draws_in_blocks(array, attrgetter("values"), **fields)
+    from partita.dask import current_client
+
     return draws_in_blocks(array.data, _computed, client=current_client(), **fields)
 
 
@@ -354,6 +355,8 @@ def draws_from_dask(array: Any) -> Draws:
             f"the dask array has shape {array.shape}; its chunks must be of known size. Call "
             ".compute_chunk_sizes() first."
         )
+    from partita.dask import current_client
+
     return draws_in_blocks(array, _computed, client=current_client())
 
 

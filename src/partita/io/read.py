@@ -26,13 +26,6 @@ from partita._validate import (
 )
 from partita._validate import path as clean_path
 from partita._wording import KINDS, Kind
-from partita.dask import (
-    as_client,
-    finish,
-    require_same_version,
-    send_labels,
-    translate_cluster_errors,
-)
 from partita.draws import Draws, draws_from_array, with_fields
 from partita.errors import (
     InvalidInputError,
@@ -386,6 +379,8 @@ def draws_on_workers(
     Each store of draws is one task that depends on the array's own, so that Dask makes it again
     from the source where a worker dies. The driver sees the numbers of clusters and no label.
     """
+    from partita.dask import finish, require_same_version, translate_cluster_errors
+
     dask = require("dask", extra="dask", purpose="reading a dask array")
     require_same_version(client)
     shape = (int(array.shape[0]), int(array.shape[1]))
@@ -405,6 +400,8 @@ def read_on_workers(
     paths: Sequence[Source], format: str | None, options: ReadOptions, engine: Any
 ) -> Draws:
     """Draws on the workers of a cluster, from files that these see under the same paths."""
+    from partita.dask import as_client
+
     client = as_client(engine)
     require("dask.array", extra="dask", purpose="reading on a cluster")
     if options.transpose:
@@ -423,6 +420,8 @@ def _read_one(path: Source, format: str | None, options: ReadOptions, client: An
     named = ("netcdf", "zarr")
     chosen = None if is_stream(path) else find_format(format, path)  # type: ignore[arg-type]
     if chosen is None or chosen.name not in (*readers, *named):
+        from partita.dask import send_labels
+
         here = read_here(path, format, options)
         return here._with(labels=send_labels(client, here.labels))
     place = check_file(path, directory=chosen.directory).resolve()  # type: ignore[arg-type]

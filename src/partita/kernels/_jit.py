@@ -31,11 +31,13 @@ from numba.core import event, serialize
 from numba.core.caching import FunctionCache
 from numba.core.runtime import rtsys
 from numba.extending import overload
+from numpy.typing import NDArray
 
 from partita.kernels import listeners
 
 P = ParamSpec("P")
 R = TypeVar("R")
+A = TypeVar("A", bound=NDArray[Any])
 
 _OWN = "partita."
 
@@ -245,3 +247,8 @@ def dispatch_on_type(function: Callable[P, R]) -> Callable[P, R]:
         strict=False,
     )(body)
     return function
+
+
+def writable(array: A) -> A:
+    """The array itself, or a copy of a read-only one: kernels compile a second time for those."""
+    return array if array.flags.writeable else array.copy()

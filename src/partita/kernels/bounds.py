@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from partita.kernels._jit import array_kernel, inner_kernel, kernel, part_of_kernel
-from partita.kernels.arrays import Bools, Floats, Int32s, Ints, writable
+from partita.kernels._jit import array_kernel, inner_kernel, kernel, part_of_kernel, writable
+from partita.kernels.arrays import Bools, Floats, Int32s, Ints
 
 
 @inner_kernel

@@ -12,8 +12,8 @@ import numba
 import numpy as np
 from numba.core.registry import CPUDispatcher
 
-from partita.kernels._jit import dispatch_on_type, kernel, part_of_kernel
-from partita.kernels.arrays import Bools, Floats, Int32s, Ints, UInt64s, writable
+from partita.kernels._jit import dispatch_on_type, kernel, part_of_kernel, writable
+from partita.kernels.arrays import Bools, Floats, Int32s, Ints, UInt64s
 
 _WORD, _SET_WORDS = 64, 1 << 21
 """Bits of a word; words, at most, of the sets of bits of draws that are compared."""

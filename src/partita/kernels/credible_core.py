@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from partita.kernels._jit import array_kernel, inner_kernel, kernel, part_of_kernel
-from partita.kernels.arrays import Bools, Floats, Int32s, Ints, UInt64s, writable
+from partita.kernels._jit import array_kernel, inner_kernel, kernel, part_of_kernel, writable
+from partita.kernels.arrays import Bools, Floats, Int32s, Ints, UInt64s
 from partita.kernels.contingency import count_bits
 
 _FEW = 8

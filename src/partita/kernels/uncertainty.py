@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import array_kernel, inner_kernel, kernel
-from partita.kernels.arrays import Floats, Int32s, Ints, writable
+from partita.kernels._jit import array_kernel, inner_kernel, kernel, writable
+from partita.kernels.arrays import Floats, Int32s, Ints
 
 _BATCH, _CELLS, _LABELS = 16, 1 << 16, 1 << 20
 """Rows whose sums are added together; cells of tables and labels that are prepared at a time, at

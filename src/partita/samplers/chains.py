@@ -17,7 +17,6 @@ from partita._resources import count_jobs, require_memory, run
 from partita._storage import smallest_unsigned
 from partita._validate import shown
 from partita._wording import counted, rhat_in_words
-from partita.dask import as_client, results_in_order, submit_value
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.primitives import (
@@ -333,6 +332,8 @@ def runner(model: Model, n_jobs: int | None, engine: Any = None) -> Advance:
             return run(partial(_advance, model), shared, n_jobs)
 
         return advance
+    from partita.dask import as_client, results_in_order, submit_value
+
     client = as_client(engine)
     there = submit_value(client, model)
 

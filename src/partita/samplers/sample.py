@@ -20,7 +20,6 @@ from partita._resources import count_jobs, require_memory, run
 from partita._validate import Rng, choice, generator, integer, number, unexpected
 from partita._validate import path as clean_path
 from partita._wording import listed
-from partita.dask import as_client
 from partita.errors import (
     Interrupted,
     InvalidDataError,
@@ -634,6 +633,7 @@ def sample(
     given_prior = _check_prior(prior)
     settings = _check_settings(draws, burn_in, thin, chains, sweeps, split_merge)
     if _is_dask_collection(data):
+        from partita.dask import as_client
         from partita.samplers.dask import sample_on_workers
 
         if resume is not None:
