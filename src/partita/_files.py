@@ -87,16 +87,12 @@ def atomic_path(
             yield target
         return
     _remove_leftovers(target)
-    if not target.parent.is_dir():
-        raise FileMissingError(
-            f"{path} cannot be written: the directory {target.parent} does not exist. "
-            "Make it first."
-        )
-    _check_target(target, path, overwrite, replaceable)
+    check_directory(target.parent, path)
+    check_target(target, path, overwrite, replaceable)
     with scratch_path(target) as temporary:
         with translate_os_errors(path):
             yield temporary
-        _check_target(target, path, overwrite, replaceable)  # another process may have written
+        check_target(target, path, overwrite, replaceable)  # another process may have written
         with translate_os_errors(path):
             _move(temporary, target)
 
@@ -151,9 +147,26 @@ def require_path(path: PathLike, *, directory: bool = False) -> Path:
     return place
 
 
-def _check_target(
-    target: Path, path: PathLike, overwrite: bool, replaceable: Callable[[Path], bool] | None
+def check_directory(directory: Path, path: PathLike) -> None:
+    """Refuse a path whose directory is missing or cannot be written to."""
+    if not directory.is_dir():
+        raise FileMissingError(
+            f"{path} cannot be written: the directory {directory} does not exist. Make it first."
+        )
+    if not os.access(directory, os.W_OK):
+        raise FileAccessError(
+            f"{path} cannot be written: permission denied in the directory {directory}. Choose "
+            "another directory."
+        )
+
+
+def check_target(
+    target: Path,
+    path: PathLike,
+    overwrite: bool,
+    replaceable: Callable[[Path], bool] | None = None,
 ) -> None:
+    """Refuse a path where there is something that must not be replaced."""
     if not target.exists():
         return
     if target.is_dir() and (replaceable is None or not replaceable(target)):

@@ -37,7 +37,7 @@ def test_what_exists_is_replaced_only_with_force(run, partita):
     before = contents(run)
     assert before.keys() == FILES | {"figures/mine.svg", "thesis.tex", "draws.npz"}
     refused = partita("summarize", "chain1.csv", "--out", "run", code=1)
-    assert "run/labels.csv exists already. Add --force" in refused.stderr
+    assert "run/labels.csv exists already. Pass --force" in refused.stderr
     assert contents(run) == before
     partita("summarize", "chain1.csv", "--out", "run", "--force")
     after = contents(run)

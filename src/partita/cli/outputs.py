@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 import partita as pt
+from partita import _files
 from partita._files import (
     FileAccessError,
-    FileMissingError,
     FileOverwriteError,
     atomic_path,
     scratch_path,
@@ -210,10 +210,7 @@ def check_directory(
     _refuse_two_readers_of_stdin(inputs)
     if out is None:
         return
-    if Path(out).is_dir():
-        _check_writable(Path(out))
-    else:
-        _check_parent(Path(out))
+    _files.check_directory(Path(out) if Path(out).is_dir() else Path(out).absolute().parent, out)
     if Path(out).is_file():
         raise FileAccessError(f"{out} is a file; expected a directory to write results into.")
     for name in names:
@@ -231,10 +228,8 @@ def check_file(
     _refuse_two_readers_of_stdin(inputs)
     if path is None or path == "-":
         return
-    _check_parent(Path(path))
-    if Path(path).is_dir() and not directory:
-        raise FileAccessError(f"{path} is a directory; expected the name of a file.")
-    _check_place(Path(path), force=force, inputs=inputs)
+    _files.check_directory(Path(path).absolute().parent, path)
+    _check_place(Path(path), force=force, inputs=inputs, directory=directory)
 
 
 def _refuse_two_readers_of_stdin(inputs: Iterable[str | None]) -> None:
@@ -244,7 +239,9 @@ def _refuse_two_readers_of_stdin(inputs: Iterable[str | None]) -> None:
         )
 
 
-def _check_place(place: Path, *, force: bool, inputs: Iterable[str | None]) -> None:
+def _check_place(
+    place: Path, *, force: bool, inputs: Iterable[str | None], directory: bool = False
+) -> None:
     if not (place.is_file() or place.is_dir()):  # devices and pipes are written to
         return
     # A column may follow the name of a file, as in labels.csv:cluster.
@@ -253,22 +250,7 @@ def _check_place(place: Path, *, force: bool, inputs: Iterable[str | None]) -> N
         raise FileOverwriteError(
             f"{place} is read by this command, so it cannot be written. Choose another name."
         )
-    if not force:
-        raise FileOverwriteError(
-            f"{place} exists already. Add --force to replace it, or choose another name."
-        )
-
-
-def _check_parent(target: Path) -> None:
-    parent = target.absolute().parent
-    if not parent.is_dir():
-        raise FileMissingError(f"the directory {parent} does not exist. Make it first.")
-    _check_writable(parent)
-
-
-def _check_writable(directory: Path) -> None:
-    if not os.access(directory, os.W_OK):
-        raise FileAccessError(f"the directory {directory} cannot be written to: permission denied.")
+    _files.check_target(place, place, force, lambda _: directory)
 
 
 @contextmanager
