@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from partita.losses.base import Loss
+import partita as pt
 
 
 class JaccardForm(NamedTuple):
@@ -18,7 +18,7 @@ class JaccardForm(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Jaccard(Loss):
+class Jaccard(pt.Loss):
     r"""Pairs joined by one of two partitions only, among those joined by either.
 
     .. math:: L(t, e) = \frac{\sum n_t^2 + \sum n_e^2 - 2 \sum n_{te}^2}

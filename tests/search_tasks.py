@@ -10,27 +10,16 @@ from reference import ground_truth
 
 
 def make_task(
-    draws=None,
-    loss="vi",
-    *,
-    similarity=None,
-    starts=None,
-    n_starts=8,
-    max_clusters=None,
-    neighbours=None,
-    n_jobs=None,
-    rng=0,
-    time_limit=None,
+    draws, loss="vi", *, n_starts=8, max_clusters=None, neighbours=None, n_jobs=None, clock=None
 ) -> Task:
-    n_items = len(similarity) if draws is None else draws.n_items
-    given = np.empty((0, n_items), np.int32) if starts is None else pt.canonical(starts)
+    nobody = np.empty((0, draws.n_items), np.int32)
     return Task(
-        draws=None if draws is None else draws.unique(),
-        given_similarity=similarity,
+        draws=draws.unique(),
+        given_similarity=None,
         loss=as_loss(loss),
-        options=Options(n_starts, given, max_clusters, neighbours, n_jobs),
-        rng=np.random.default_rng(rng),
-        clock=Clock(time_limit),
+        options=Options(n_starts, nobody, max_clusters, neighbours, n_jobs),
+        rng=np.random.default_rng(0),
+        clock=clock or Clock(None),
         report=lambda message: None,
     )
 

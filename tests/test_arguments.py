@@ -1,12 +1,11 @@
 """An error says which argument it is about: every public function, each argument wrong in turn."""
 
-from contextlib import nullcontext
-
 import numpy as np
 import pytest
 
 import partita as pt
-from partita.errors import PartitaError
+from made import made
+from partita.errors import InvalidInputError, PartitaError
 from public_calls import FIGURES, FUNCTIONS, functions_of, parameters_of, right_arguments
 
 
@@ -36,6 +35,28 @@ NEEDLESS = {
 SOURCES = {"draws", "labels", "n", "matrices"}
 """A source that is nothing at all is named as what it was taken for."""
 TARGETS = FUNCTIONS | FIGURES | CHECKS
+NAN = float("nan")
+WRONG = {
+    **dict.fromkeys(("n_starts", "n_max", "max_draws", "n_ranks"), (0, 2.5, "2", NAN, True)),
+    **dict.fromkeys(("max_clusters", "neighbours", "thin", "per_draw"), (0, 1.5, "3")),
+    **dict.fromkeys(("burn_in", "sweeps", "split_merge"), (-1, 1.5, "3", NAN)),
+    "time_limit": (0, -1.0, "1", NAN),
+    "rng": (-1, 1.5, "0", True),
+    "n_jobs": ("2", 0, 1.5, True),
+    "prob": (0, 95, "0.9", NAN, True),
+    "jaccard": (0, 2, "1", NAN),
+    "max_pairs": (0, 1.5, None),
+    "concentration": (0, "1", NAN, float("inf")),
+    "n": (-1, 1.5, "3", NAN),
+    "tolerance": (-1.0, "1", NAN),
+}
+"""Numbers of the wrong type or size, wherever an argument has this name."""
+MORE_WRONG = {
+    ("all_partitions", "n"): (0, 2**31),
+    ("hasse_diagram", "n"): (9,),
+    **dict.fromkeys((("random_partition", "n"), ("representatives", "n")), (0,)),
+    ("credible_ball", "prob"): (None,),
+}
 
 
 @pytest.mark.parametrize(
@@ -53,12 +74,50 @@ def test_an_error_names_the_argument(name, argument, tmp_path):
     if argument == "similarity":  # in place of draws, and not for every loss
         given.pop("draws")
         given["loss"] = "binder"
-    with nullcontext() if (name, argument) in NEEDLESS else pytest.raises(PartitaError) as caught:
-        function(**(given | {argument: Nonsense()}))
-    if caught is not None:
-        names = {CALLED.get((name, argument), argument)}
-        of_figure = name in FIGURES and argument == "source"
-        assert caught.value.argument in (names | SOURCES if of_figure else names)
+    names = {CALLED.get((name, argument), argument)}
+    names |= SOURCES if name in FIGURES and argument == "source" else set()
+    wrong = (*WRONG.get(argument, ()), *MORE_WRONG.get((name, argument), ()))
+    for value in (Nonsense(), *wrong):
+        if (name, argument) in NEEDLESS:
+            function(**(given | {argument: value}))
+            continue
+        with pytest.raises(PartitaError) as caught:
+            function(**(given | {argument: value}))
+        assert caught.value.argument in names, value
+        if value in wrong and argument != "n":
+            assert isinstance(caught.value, InvalidInputError)
+            assert "expected" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "argument", "wrong"),
+    [
+        ("PricePath", "at", "a", ()),
+        ("PricePath", "expected", "a", ()),
+        ("PricePath", "for_clusters", "k", ()),
+        ("PricePath", "neighbours", "k", ()),
+        ("Stability", "excess", "a", ()),
+        ("Draws", "concat", "parts", ()),
+        ("Draws", "drop", "n", (-1, 1.5)),
+        ("Draws", "thin", "step", (0, 1.5)),
+        ("Draws", "select_chains", "chains", ([],)),
+        ("Draws", "select_items", "items", ([0.5], [1.0, 2.0])),
+        ("Explanation", "in_words", "most", ()),
+        ("Fit", "density", "grid", ()),
+        ("Modes", "explain", "number", ()),
+        *(("Representatives", way, "number", ()) for way in ("explain", "region", "similarity")),
+        *(
+            (name, "to_frame", "one_based", ())
+            for name in ("ClusterUncertainty", "CredibleCore", "ItemUncertainty", "Profiles")
+        ),
+        ("CredibleCore", "screen", "one_based", ()),
+    ],
+)
+def test_an_error_of_a_method_names_the_argument(name, method, argument, wrong):
+    for value in (Nonsense(), *wrong):
+        with pytest.raises(PartitaError) as caught:
+            getattr(made(name), method)(**{argument: value})
+        assert caught.value.argument == argument, value
 
 
 # ----------------------------------------------------------------------------------------- files

@@ -168,17 +168,6 @@ def test_many_draws_are_no_single_partition(name, tmp_path):
             call(name, tmp_path, **{parameter: many})
 
 
-def test_an_estimate_is_no_posterior():
-    with pytest.raises(InvalidLabelsError, match="PointEstimate was given, which is one partition"):
-        pt.estimate(made("Summary").estimate)
-
-
-def test_expected_loss_of_an_estimate_over_the_draws_of_a_summary():
-    found = pt.expected_loss(made("Summary").estimate, made("Summary"))
-    assert found.tolist() == pt.expected_loss(made("Summary").estimate.labels, MATRIX).tolist()
-    assert found[0] == made("Summary").estimate.expected_loss > 0
-
-
 PLOTS = {
     name: found[0]
     for name, draw in functions_of(pt.plots).items()
@@ -223,6 +212,8 @@ def test_draws_are_made_of_arrays_and_name_the_function_for_the_rest(tmp_path):
         assert caught.value.argument == "labels"
     with pytest.raises(InvalidLabelsError, match="PointEstimate was given, which is one partition"):
         pt.Draws(made("Summary").estimate)
+    with pytest.raises(InvalidLabelsError, match="PointEstimate was given, which is one partition"):
+        pt.estimate(made("Summary").estimate)
 
 
 # ---------------------------------------------------------------------------- masked arrays

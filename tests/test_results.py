@@ -90,34 +90,3 @@ def test_a_fit_with_many_parameters_prints_short_too():
         assert max(map(len, text.splitlines())) <= 300
     assert len(found._repr_html_()) < 1_500
     assert len(repr(found.prior)) > 300  # which is the call that makes it, in full
-
-
-class Nonsense:
-    """No method takes this."""
-
-
-@pytest.mark.parametrize(
-    ("name", "method", "argument"),
-    [
-        ("PricePath", "at", "a"),
-        ("PricePath", "expected", "a"),
-        ("PricePath", "for_clusters", "k"),
-        ("PricePath", "neighbours", "k"),
-        ("Stability", "excess", "a"),
-        ("Draws", "concat", "parts"),
-        ("Draws", "select_chains", "chains"),
-        ("Explanation", "in_words", "most"),
-        ("Fit", "density", "grid"),
-        ("Modes", "explain", "number"),
-        *(("Representatives", method, "number") for method in ("explain", "region", "similarity")),
-        *(
-            (name, "to_frame", "one_based")
-            for name in ("ClusterUncertainty", "CredibleCore", "ItemUncertainty", "Profiles")
-        ),
-        ("CredibleCore", "screen", "one_based"),
-    ],
-)
-def test_an_error_of_a_method_names_the_argument(name, method, argument):
-    with pytest.raises(pt.PartitaError) as caught:
-        getattr(made(name), method)(**{argument: Nonsense()})
-    assert caught.value.argument == argument

@@ -45,6 +45,8 @@ def test_names_that_moved_work_with_a_warning():
         assert pt.CredibleBall is pt.results.CredibleBall
     with pytest.warns(DeprecationWarning, match=r"partita\.lattice\.meet"):
         assert pt.meet is pt.lattice.meet
+    with pytest.warns(DeprecationWarning, match="PartitionConsensus"):
+        assert pt.sklearn.ConsensusClustering is pt.sklearn.PartitionConsensus
 
 
 def test_every_public_function_shows_an_example_and_explains_its_parameters():

@@ -1,4 +1,4 @@
-"""Scalars of the wrong type or size are refused at once, and the error says which argument."""
+"""What comes before the work: numbers of NumPy, versions, memory, paths."""
 
 from importlib.metadata import PackageNotFoundError
 
@@ -11,53 +11,6 @@ from partita import _imports
 from partita.errors import InvalidInputError, PartitaError
 
 DRAWS = pt.Draws([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]] * 3, chain=np.repeat([0, 1, 2], 3))
-ESTIMATE = [0, 0, 1, 1]
-NAN = float("nan")
-
-WRONG = [
-    ("n_starts", lambda v: pt.estimate(DRAWS, n_starts=v), [0, 2.0, "2", NAN, True]),
-    ("max_clusters", lambda v: pt.estimate(DRAWS, max_clusters=v), [0, 1.5, "3"]),
-    ("time_limit", lambda v: pt.estimate(DRAWS, time_limit=v), [0, -1.0, "1", NAN]),
-    ("rng", lambda v: pt.estimate(DRAWS, rng=v), [-1, 1.5, "0", True]),
-    ("rng", lambda v: pt.summarize(DRAWS, rng=v), [-1, "0"]),
-    ("rng", lambda v: pt.lattice.random_partition(5, rng=v), [-1, "0"]),
-    ("n_jobs", lambda v: pt.estimate(DRAWS, n_jobs=v), ["2", 0, 1.5, True]),
-    ("n_jobs", lambda v: pt.similarity(DRAWS, n_jobs=v), ["2", 0]),
-    ("prob", lambda v: pt.credible_ball(DRAWS, ESTIMATE, prob=v), [0, 95, "0.9", None, NAN, True]),
-    ("jaccard", lambda v: pt.cluster_uncertainty(DRAWS, ESTIMATE, jaccard=v), [0, 2, "1", NAN]),
-    ("n_ranks", lambda v: pt.cluster_sizes_posterior(DRAWS, n_ranks=v), [0, 1.5, NAN]),
-    ("max_pairs", lambda v: pt.chain_agreement(DRAWS, max_pairs=v), [0, 1.5, None]),
-    ("n", pt.lattice.random_partition, [0, 1.5, "3", NAN]),
-    (
-        "concentration",
-        lambda v: pt.lattice.random_partition(3, concentration=v),
-        [0, "1", NAN, np.inf],
-    ),
-    ("n", pt.lattice.bell_number, [-1, 2.0]),
-    ("n", pt.lattice.all_partitions, [0, 2**31, 3.0]),
-    ("n", pt.hasse_diagram, [0, 9, "4"]),
-    ("n", DRAWS.drop, [-1, 1.5]),
-    ("step", DRAWS.thin, [0, 1.5]),
-    ("chains", DRAWS.select_chains, [[]]),
-    ("items", DRAWS.select_items, [[0.5], [1.0, 2.0]]),
-]
-
-
-@pytest.mark.parametrize(
-    ("name", "use", "value"),
-    [(name, use, value) for name, use, values in WRONG for value in values],
-    ids=lambda value: getattr(value, "__name__", repr(value)),
-)
-def test_wrong_scalars_are_named(name, use, value):
-    with pytest.raises(InvalidInputError) as caught:
-        use(value)
-    assert caught.value.argument == name
-    assert (
-        "expected" in str(caught.value)
-        or "at least one" in str(caught.value)
-        or name == "n"
-        or name == "chains"
-    )
 
 
 def test_numbers_of_numpy_are_whole_numbers_everywhere():

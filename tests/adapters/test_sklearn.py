@@ -230,12 +230,6 @@ def test_data_are_not_mistaken_for_labels():
         PartitionConsensus().fit([0, 0, 1])
 
 
-def test_the_old_name_warns():
-    with pytest.warns(DeprecationWarning, match="PartitionConsensus"):
-        assert pt.sklearn.ConsensusClustering is PartitionConsensus
-    assert "ConsensusClustering" not in dir(pt.sklearn)
-
-
 def test_a_list_of_fitted_clusterers():
     x, _ = make_blobs(40, centers=3, cluster_std=0.5, random_state=0)
     runs = [KMeans(k, n_init=1, random_state=seed).fit(x) for k in (2, 3) for seed in range(3)]

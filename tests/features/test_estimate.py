@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 import partita as pt
 from feature_cases import F5, f5, overlapping
 from partita.errors import InvalidInputError
-from partita.features.draws import FeatureDraws
 from partita.losses.builtin import matchings
 from reference.losses import faro
 from simulated import FIVE
@@ -21,7 +20,7 @@ COLUMNS = [set(c) for r in range(1, 5) for c in itertools.combinations(range(4),
 def every_allocation(most):
     """All multisets of at most ``most`` features of four items."""
     ways = (itertools.combinations_with_replacement(COLUMNS, k) for k in range(most + 1))
-    return FeatureDraws.from_sets(itertools.chain.from_iterable(ways), n_items=4)
+    return pt.FeatureDraws.from_sets(itertools.chain.from_iterable(ways), n_items=4)
 
 
 @pytest.mark.parametrize(
@@ -54,13 +53,13 @@ def test_the_five_draws_are_proven_at_price_one():
 
 def test_an_estimate_may_have_more_features_than_any_draw():
     a, b, c = {0, 1}, {2, 3}, {4, 5}
-    best = pt.estimate(FeatureDraws.from_sets([[a, b], [a, c], [b, c]], n_items=6))
+    best = pt.estimate(pt.FeatureDraws.from_sets([[a, b], [a, c], [b, c]], n_items=6))
     assert best.expected_loss == 2.0
     assert best.sets == ((0, 1), (2, 3), (4, 5))
 
 
 def test_an_item_about_which_partitions_disagree_is_left_out():
-    best = pt.estimate(FeatureDraws.from_partitions(FIVE))
+    best = pt.estimate(pt.FeatureDraws.from_partitions(FIVE))
     assert best.expected_loss == pytest.approx(2.2)
     assert best.sets == ((3, 4, 5), (0, 1))
 
@@ -126,7 +125,7 @@ def test_equal_draws_and_draws_without_features():
     same = pt.estimate(f5()[[1, 1, 1]])
     assert same.expected_loss == 0.0
     assert same.is_proven_optimal
-    empty = pt.estimate(FeatureDraws.from_sets([[], [{0}], []], n_items=2))
+    empty = pt.estimate(pt.FeatureDraws.from_sets([[], [{0}], []], n_items=2))
     assert empty.n_features == 0
     assert empty.allocation.shape == (2, 0)
 

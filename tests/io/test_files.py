@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 import partita as pt
 from made import DATA, DRAWS, FEATURES, LABELS, RUN, TRUTH, made
-from partita._files import FileOverwriteError, atomic_path, write_text
+from partita._files import atomic_path, write_text
 from partita._imports import require
 from partita.cli.options import cli
 from partita.errors import MissingDependencyError, PartitaError
@@ -48,7 +48,7 @@ def test_file_that_appears_meanwhile_is_kept(tmp_path):
             temporary.write_text("mine")
             target.write_text("theirs")
 
-    with pytest.raises(FileOverwriteError):
+    with pytest.raises(FileExistsError):
         raced()
     assert target.read_text() == "theirs"
 
@@ -75,7 +75,7 @@ def test_directories_are_replaced_whole(tmp_path):
 
 def test_a_file_never_replaces_a_directory(tmp_path):
     (tmp_path / "out").mkdir()
-    with pytest.raises(FileOverwriteError, match="directory"):
+    with pytest.raises(FileExistsError, match="directory"):
         write_text(tmp_path / "out", "x", overwrite=True)
 
 
@@ -137,7 +137,7 @@ def test_what_exists_is_replaced_only_when_asked(name, tmp_path):
     else:
         path.write_text("theirs")
     before = content()
-    with pytest.raises(FileOverwriteError, match="overwrite=True"):
+    with pytest.raises(FileExistsError, match="overwrite=True"):
         WRITERS[name](path)
     assert content() == before
     WRITERS[name](path, overwrite=True)

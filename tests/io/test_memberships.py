@@ -61,7 +61,6 @@ def test_certain_memberships_are_partitions():
         (np.log(P), {}, "log=True"),
         (P * np.nan, {}, "missing"),
         (np.full((1, 2, 2), -np.inf), {"log": True}, "all -inf"),
-        (P, {"per_draw": 0}, "per_draw=0"),
         (P, {"var_name": "p"}, "no variables"),
     ],
 )

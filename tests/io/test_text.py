@@ -13,7 +13,6 @@ import pytest
 
 import partita as pt
 from io_r import write_coda
-from partita._files import FileMissingError
 from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError
 from partita.io import table
 from partita.io.table import read_cells
@@ -395,7 +394,7 @@ def test_coda(tmp_path):
     (tmp_path / "x.ind").write_bytes((tmp_path / "CODAindex.txt").read_bytes())
     assert pt.read_draws(tmp_path / "x.out", format="coda") == pt.Draws(Z[:2])
     (tmp_path / "CODAindex.txt").unlink()
-    with pytest.raises(FileMissingError, match="has no index beside it"):
+    with pytest.raises(FileNotFoundError, match="has no index beside it"):
         pt.read_draws(files[0])
 
 

@@ -13,7 +13,6 @@ import partita as pt
 from loss_instances import CLASSES, INSTANCES, PRICED, every_loss, every_name
 from outside_losses import Jaccard
 from partita.losses import LOSSES
-from partita.losses.evaluate import as_loss
 from reference import ground_truth as truth
 from reference import losses as slow
 from reference.partitions import every_partition
@@ -46,14 +45,14 @@ def test_is_a_value(loss):
 )
 def test_earlier_names_of_losses_warn(alias, name):
     with pytest.warns(DeprecationWarning, match=name):
-        assert as_loss(alias) == as_loss(name)
+        assert pt.estimate([[0, 0, 1]], loss=alias).loss == CLASSES[name]()
 
 
 @every_name
 def test_is_named_by_string_class_and_object(name):
     loss = CLASSES[name]
     for given_as in (name, name.upper(), name.title(), loss, loss()):
-        assert as_loss(given_as) == loss()
+        assert pt.estimate([[0, 0, 1]], loss=given_as).loss == loss()
         assert pt.distance([0, 0, 1], [0, 1, 1], given_as) == pt.distance(
             [0, 0, 1], [0, 1, 1], loss()
         )

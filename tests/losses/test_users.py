@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import partita as pt
+from loss_instances import CLASSES
 from outside_losses import Jaccard, jaccard
-from partita.losses.base import Loss
-from partita.losses.evaluate import LOSSES, as_loss
 from partita.losses.user import claim_violation
 from reference.partitions import every_partition
 from search_tasks import random_draws
@@ -135,7 +134,7 @@ def test_a_function_that_is_a_metric_has_balls():
 
 
 @dataclass(frozen=True, repr=False)
-class Same(Loss):
+class Same(pt.Loss):
     """VI's arithmetic in a class of its own, with no claim."""
 
     name: ClassVar[str] = "same"
@@ -173,7 +172,7 @@ class Doubled(pt.OneMinusPEAR):
 
 
 @dataclass(frozen=True, repr=False)
-class Silent(Loss):
+class Silent(pt.Loss):
     """Does not say how it measures."""
 
     name: ClassVar[str] = "silent"
@@ -248,14 +247,18 @@ def test_check_loss():
 
 
 def test_strings_with_a_parameter():
-    assert as_loss("entropy(1.5)") == pt.Entropy(1.5)
-    assert as_loss("VI(0.7)") == pt.VI(a=0.7)
-    assert as_loss(" binder( 1.3 ) ") == pt.Binder(a=1.3)
+    for text, loss in {
+        "entropy(1.5)": pt.Entropy(1.5),
+        "VI(0.7)": pt.VI(a=0.7),
+        " binder( 1.3 ) ": pt.Binder(a=1.3),
+    }.items():
+        assert measured(text) == measured(loss)
+        assert pt.estimate([ONE], loss=text).loss == loss
     for wrong in ("entropy", "nvi(2)", "vi()", "vi(x)", "vi(0.7"):
         with pytest.raises(pt.PartitaError, match="unknown loss"):
-            as_loss(wrong)
+            measured(wrong)
     with pytest.raises(pt.PartitaError, match="strictly between"):
-        as_loss("vi(7)")
+        measured("vi(7)")
 
 
 def test_singletons_are_found_where_all_else_is_level():
@@ -322,7 +325,7 @@ def own(parent, **body):
 
 
 # Of the others the mean over draws is not what is minimised, and their distances claim nothing.
-AVERAGED = [loss for loss in map(as_loss, LOSSES) if loss.averages_distances]
+AVERAGED = [loss() for loss in CLASSES.values() if loss().averages_distances]
 
 
 @pytest.mark.parametrize("loss", [*AVERAGED, pt.VI(0.7), pt.Binder(1.3)], ids=repr)

@@ -14,7 +14,6 @@ import partita as pt
 from partita import _storage as module
 from partita.errors import InvalidInputError, InvalidLabelsError, InvalidWeightsError
 from partita.labels import by_size, canonical, relabel
-from partita.lattice import PartialPartition
 from reference.partitions import first_appearance
 from strategies import label_vectors
 
@@ -394,23 +393,23 @@ def test_the_command_line_and_the_estimator(tmp_path, partita):
 
 
 def test_partial_partitions():
-    part = PartialPartition([5, -1, 2, 2, -3])
+    part = pt.lattice.PartialPartition([5, -1, 2, 2, -3])
     assert part.labels.tolist() == [1, -1, 0, 0, -1]
     assert part.items.tolist() == [0, 2, 3]
     assert (part.size, part.n_clusters, part.is_full, len(part)) == (3, 2, False, 5)
-    assert part == PartialPartition([9, -1, 4, 4, -1])
-    assert part != PartialPartition([9, -1, 4, 9, -1])
+    assert part == pt.lattice.PartialPartition([9, -1, 4, 4, -1])
+    assert part != pt.lattice.PartialPartition([9, -1, 4, 9, -1])
     assert part.agrees([0, 0, 1, 1, 2])
     assert not part.agrees([0, 0, 0, 0, 1])
     assert np.asarray(part).tolist() == part.labels.tolist()
     with pytest.raises(ValueError, match="read-only"):
         part.labels[0] = 3
-    nothing = PartialPartition([-1, -1])
+    nothing = pt.lattice.PartialPartition([-1, -1])
     assert (nothing.size, nothing.n_clusters, nothing.agrees([0, 1])) == (0, 0, True)
 
 
 def test_partial_partitions_where_they_have_a_meaning():
-    part = PartialPartition([0, -1, 0, 1])
+    part = pt.lattice.PartialPartition([0, -1, 0, 1])
     assert pt.lattice.refines(part, [0, 1, 0, 0])  # each stated cluster lies within one cluster
     assert pt.lattice.refines(part, [0, 1, 0, 2])
     assert not pt.lattice.refines(part, [0, 0, 1, 1])

@@ -10,7 +10,6 @@ from scipy.special import logsumexp
 from scipy.stats import rankdata
 
 import partita as pt
-from partita import lattice
 from partita._resources import Clock
 from partita.errors import InvalidInputError, ReweightingError
 from partita.mcmc import mcse_mean, pareto_smoothed
@@ -30,7 +29,7 @@ class Own(pt.PartitionPrior):
 
     def log_probability(self, labels):
         n, k = len(labels), pt.n_clusters(labels)
-        return -np.log(n) - np.log(lattice.stirling_number(n, k))
+        return -np.log(n) - np.log(pt.lattice.stirling_number(n, k))
 
     def expected_clusters(self, n_items):
         return (n_items + 1) / 2
@@ -38,7 +37,7 @@ class Own(pt.PartitionPrior):
 
 ALL_PRIORS["own"] = Own()
 
-PARTITIONS = np.array(list(lattice.all_partitions(6)))
+PARTITIONS = np.array(list(pt.lattice.all_partitions(6)))
 LIKELIHOOD = np.random.default_rng(0).normal(0, 2, len(PARTITIONS))
 """Log likelihoods of the 203 partitions of six items, which no prior changes."""
 
@@ -219,7 +218,7 @@ def test_smoothing_with_ties():
     np.testing.assert_array_equal(rankdata(found), rankdata(log_ratio))
     lattice = np.random.default_rng(0).poisson(3, 2_000) * np.log(2)
     same, k_hat = pareto_smoothed(lattice)
-    np.testing.assert_allclose(same, lattice - lattice.max())
+    np.testing.assert_allclose(same, lattice - pt.lattice.max())
     assert np.isfinite(k_hat)
     assert pareto_smoothed(np.repeat([0.0, -1.0], 500))[1] == -np.inf
     assert np.isnan(pareto_smoothed(np.arange(8.0))[1])

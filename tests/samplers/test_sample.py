@@ -217,7 +217,6 @@ def test_checkpoints_that_cannot_be(tmp_path):
     ("options", "message"),
     [
         ({"draws": 0}, "draws=0; expected a whole number from 1"),
-        ({"burn_in": -1}, "burn_in=-1; expected a whole number from 0"),
         ({"sweeps": 0, "split_merge": 0}, "leave nothing to do"),
         ({"initial": "random"}, "initial='random' is unknown"),
         ({"initial": [0, 1]}, "2 items, but 40"),

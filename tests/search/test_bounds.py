@@ -12,8 +12,7 @@ from partita.search.bounds import EFFORTS, lower_bound
 from partita.search.bounds.composition import composition_bound
 from partita.search.bounds.matching import matching_bound
 from partita.search.bounds.pairs import pair_programme, pairwise_bound, triangle_bound
-from partita.search.task import Options, Task
-from search_tasks import all_losses, random_posterior, stored_draws
+from search_tasks import all_losses, make_task, random_posterior, stored_draws
 
 METRICS = [pt.VI(), pt.Binder(), pt.ID(), pt.NID(), pt.NVI()]
 PRICED = [pt.VI(a=0.4), pt.VI(a=1.6), pt.Binder(a=0.4), pt.Binder(a=1.6)]
@@ -82,19 +81,10 @@ def test_more_work_never_proves_less_wherever_time_cuts_it(loss, monkeypatch):
     draws = random_posterior(40, 300, 2).unique()
     labels = pt.canonical(pt.estimate(draws, loss=loss, bound=None).labels)
     value = pt.expected_loss(labels, draws, loss=loss)[0]
-    nobody = np.empty((0, draws.n_items), np.int32)
     for asked in (0, 1, 2, 5, 17, 18, 40, 160):
         proven = []
         for name in ("fast", "auto", "tight"):
-            task = Task(
-                draws=draws,
-                given_similarity=None,
-                loss=loss,
-                options=Options(1, nobody, None, None, 1),
-                rng=np.random.default_rng(0),
-                clock=Countdown(asked),
-                report=lambda _: None,
-            )
+            task = make_task(draws, loss, n_starts=1, n_jobs=1, clock=Countdown(asked))
             proven.append(lower_bound(task, labels, value, name))
         assert proven == sorted(proven)
 

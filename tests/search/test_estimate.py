@@ -227,7 +227,6 @@ BY_HAND = pt.CallableLoss(lambda a, b: float(len(set(a)) != len(set(b))))
         ({"starts": [[0, 1]]}, InvalidLabelsError, "starts: labels of 2 items, but 6 were"),
         ({"max_clusters": 7}, InvalidInputError, "only 6 items"),
         ({"max_clusters": 1, "starts": [0, 1, 1, 1, 1, 1]}, InvalidInputError, "more than"),
-        ({"neighbours": 0}, InvalidInputError, "neighbours=0"),
         ({"similarity": MATRIX, "loss": "binder"}, InvalidInputError, "not both"),
         ({"draws": None}, InvalidInputError, "one is needed"),
         ({"draws": None, "similarity": MATRIX}, NotSupportedError, "it needs the draws"),

@@ -10,7 +10,6 @@ from loss_instances import INSTANCES
 from partita import _storage, scan
 from partita.kernels.local_search import assign, close_gaps, merge_scores, move_losses, objective
 from partita.labels import canonical
-from partita.losses.base import Loss
 from partita.search import blockwise, settings
 from partita.search.blockwise import place, scan_items
 from partita.search.local_search import Constraints, LocalSearch, repair
@@ -75,7 +74,7 @@ def unbalanced(rng):
     return labels
 
 
-def losses_after_moves(labels, draws, loss: Loss):
+def losses_after_moves(labels, draws, loss: pt.Loss):
     """The reference implementation: every single move, evaluated from the definition."""
     k = int(labels.max()) + 1
     moved = np.repeat(labels[None, None], labels.size, 0).repeat(k + 1, 1)
