@@ -33,7 +33,7 @@ from clusters import (
 )
 from other_processes import run_python
 from partita import dask, scan
-from partita.samplers import chains, checkpoint, parallel
+from partita.samplers import chains, parallel
 from partita.scan import gather_for
 from partita.search import settings
 from partita.summary import summarize
@@ -172,7 +172,9 @@ def test_a_driver_that_is_lost_costs_what_came_since_the_checkpoint(client, tmp_
     run = {"draws": 28, "burn_in": 2, "chains": 3, "rng": 4}
     data, path, firsts = pt.datasets.galaxies(), tmp_path / "run.npz", []
     wanted = pt.sample(data, **run)
-    monkeypatch.setattr(checkpoint, "time", SimpleNamespace(monotonic=float))  # writes every round
+    monkeypatch.setattr(
+        chains, "time", SimpleNamespace(monotonic=float, perf_counter=float)
+    )  # writes every round
 
     def lost():
         raise SystemExit

@@ -161,7 +161,7 @@ def load(path: PathLike) -> Summary | FeatureSummary | Fit:
         ) from error
     homes = {
         "partita summary": ("partita.summary.summarize", "load_summary"),
-        "partita fit": ("partita.samplers.checkpoint", "load_fit"),
+        "partita fit": ("partita.samplers.fit", "load_fit"),
     }
     if format not in homes:
         raise FileFormatError(

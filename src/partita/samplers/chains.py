@@ -1,23 +1,29 @@
-"""Chains: the model they run on, their states, the rounds in which they advance, their progress."""
+"""Chains: their model, their states, rounds in which they advance, checkpoints, progress."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._archive import Form, read_archive, write_archive
+from partita._files import FileOverwriteError, PathLike
 from partita._progress import NotebookLine, in_notebook, is_shown
 from partita._resources import count_jobs, require_memory, run
 from partita._storage import smallest_unsigned
 from partita._validate import shown
 from partita._wording import counted, rhat_in_words
-from partita.errors import InvalidInputError
+from partita.draws import Draws
+from partita.errors import FileFormatError, InvalidInputError, PartitaError, about
 from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.primitives import (
     ADDRESS,
@@ -28,7 +34,7 @@ from partita.kernels.gibbs.primitives import (
     Plan,
     Rates,
 )
-from partita.labels import Labels
+from partita.labels import Labels, canonical
 from partita.mcmc import rhat
 from partita.samplers.base import FUNCTIONS, Block, Kernel
 from partita.samplers.priors import PartitionPrior, PriorTables
@@ -425,6 +431,211 @@ def advance_all(
     except KeyboardInterrupt:
         return progress, True
     return progress, False
+
+
+# ------------------------------------------------------------------ checkpoints
+
+
+_CHECKPOINT = Form("partita checkpoint", 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """The identity of a run, against which a checkpoint is checked."""
+
+    kernel: Kernel
+    prior: PartitionPrior
+    values: Floats
+    settings: Settings
+
+    @cached_property
+    def model(self) -> str:
+        """A hash of the model, the data and the settings other than the number of draws."""
+        parts = {
+            "kernel": [self.kernel.kind, self.kernel.config()],
+            "prior": [self.prior.kind, self.prior.config()],
+            "settings": settings_dict(self.settings) | {"draws": 0},
+            "shape": self.values.shape,
+        }
+        text = json.dumps(parts, sort_keys=True, default=str)
+        data = np.ascontiguousarray(self.values).tobytes()
+        return hashlib.sha256(text.encode() + data).hexdigest()
+
+    @property
+    def n_rates(self) -> int:
+        """Rates that are learned."""
+        return len(self.kernel.learned(self.values.shape[1]))
+
+
+def settings_dict(settings: Settings) -> dict[str, Any]:
+    """The settings for a file; the sampler that versions 0.1 and 0.2 had is not named."""
+    found = asdict(settings)
+    if settings.sampler == "collapsed":
+        del found["sampler"]
+    return found
+
+
+class Checkpointer:
+    """Writes a run to a file at intervals; does nothing without a path."""
+
+    def __init__(
+        self, path: PathLike | None, *, every: float, model: str, resumed: PathLike | None
+    ) -> None:
+        self._path = path
+        self._every = every
+        self._model = model
+        same = resumed is not None and path is not None
+        self._may_replace = same and Path(str(resumed)).resolve() == Path(str(path)).resolve()
+        self._last = time.monotonic()
+        self.failure: str | None = None
+
+    @about("checkpoint", "path")
+    def begin(self, progress: Progress) -> None:
+        """Write the start, so that a path that cannot be written fails before any sampling."""
+        if self._path is None:
+            return
+        if Path(self._path).exists() and not self._may_replace:
+            raise FileOverwriteError(
+                f"the checkpoint {self._path} exists already. Pass resume={str(self._path)!r} "
+                "to continue that run, or choose another name."
+            )
+        self.write(progress)
+
+    def after_round(self, progress: Progress) -> None:
+        """Write when the last writing is long enough ago."""
+        if self._path is not None and time.monotonic() - self._last >= self._every:
+            self.keep(progress)
+
+    def keep(self, progress: Progress) -> None:
+        """Write, if it can be: a full disk must not cost the draws that are there."""
+        try:
+            self.write(progress)
+            self.failure = None
+        except (PartitaError, OSError) as error:
+            self._last = time.monotonic()
+            self.failure = f"the checkpoint could not be written: {error}"
+
+    def write(self, progress: Progress) -> None:
+        """Write the run so far, replacing the file at once."""
+        if self._path is None:
+            return
+        start = time.monotonic()
+        arrays = progress_arrays(progress)
+        meta = {"model": self._model, "done": progress.done, "chains": len(progress.states)}
+        meta |= {"begun": list(progress.begun)}
+        write_archive(self._path, _CHECKPOINT, meta, arrays, overwrite=True)
+        self._last = time.monotonic()
+        # Writing all draws again and again must stay a small part of the run.
+        self._every = max(self._every, 20 * (self._last - start))
+
+
+@about("resume", "path")
+def read_checkpoint(path: PathLike, run: Run) -> Progress:
+    """A run so far in a checkpoint, which must be of this model, data and settings."""
+    meta, arrays = read_archive(path, _CHECKPOINT)
+    settings = run.settings
+    if meta.get("model") != run.model:
+        raise InvalidInputError(
+            f"the checkpoint {path} belongs to another run: data, kernel, prior, burn_in, thin, "
+            "chains, sweeps and split_merge must be those it was started with.",
+            argument="resume",
+        )
+    if not isinstance(meta.get("done"), int) or meta["done"] < 0:
+        raise FileFormatError(f"the checkpoint {path} is damaged: done={meta.get('done')!r}.")
+    if meta["done"] > settings.iterations:
+        raise InvalidInputError(
+            f"the checkpoint {path} is {meta['done']} iterations long, but "
+            f"draws={settings.draws!r} asks for {settings.iterations}. Ask for at "
+            "least as many draws.",
+            argument="resume",
+        )
+    begun = meta.get("begun", ["", ""])  # which version 0.1 did not write
+    if not isinstance(begun, list) or [type(part) for part in begun] != [str, str]:
+        raise FileFormatError(f"the checkpoint {path} is damaged: begun={begun!r}.")
+    done = int(meta["done"])
+    states, records = [], []
+    try:
+        for c in range(settings.chains):
+            states.append(read_state(arrays, c, run))
+            records.append(read_records(arrays, c, settings.kept(done), run))
+    except KeyError as error:
+        raise FileFormatError(f"the checkpoint {path} is incomplete: {error} is missing.") from None
+    except ValueError as error:
+        raise FileFormatError(f"the checkpoint {path} is damaged: {error}.") from None
+    return Progress(done, tuple(states), tuple(records), (begun[0], begun[1]))
+
+
+def progress_arrays(progress: Progress) -> dict[str, NDArray[Any]]:
+    """Where chains stand and what they kept, for a file."""
+    arrays = state_arrays(progress)
+    if progress.n_draws:
+        both = zip(progress.labels(), progress.scalars(), strict=True)
+        for c, (labels, scalars) in enumerate(both):
+            arrays[f"labels_{c}"], arrays[f"scalars_{c}"] = labels, scalars
+    return arrays
+
+
+def state_arrays(progress: Progress) -> dict[str, NDArray[Any]]:
+    """Where chains stand, for a file."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for c, state in enumerate(progress.states):
+        arrays[f"state_labels_{c}"] = state.labels
+        arrays[f"random_{c}"] = state.random
+        arrays[f"concentration_{c}"] = np.array(state.concentration)
+        if state.rates.size:
+            arrays[f"rates_{c}"] = state.rates
+    return arrays
+
+
+def read_state(arrays: dict[str, NDArray[Any]], c: int, run: Run) -> ChainState:
+    """The state of chain c, checked like a user's input: a kernel trusts it."""
+    n_items, n_rates, prior = len(run.values), run.n_rates, run.prior
+    labels, random = arrays[f"state_labels_{c}"], arrays[f"random_{c}"]
+    if labels.shape != (n_items,) or not np.array_equal(labels, canonical(labels)):
+        raise ValueError(f"chain {c} has no canonical labels of {n_items} items")
+    most = prior.most_clusters()
+    if most is not None and labels.max() >= most:
+        raise ValueError(f"chain {c} has more clusters than the prior allows")
+    if random.shape != (4,) or random.dtype != np.uint64 or not random.any():
+        raise ValueError(f"chain {c} has no random state")
+    if arrays[f"concentration_{c}"].shape != () or arrays[f"concentration_{c}"].dtype.kind != "f":
+        raise ValueError(f"chain {c} has no concentration")
+    concentration = float(arrays[f"concentration_{c}"])
+    if not prior.least_parameter() < concentration < np.inf:
+        raise ValueError(f"chain {c} has the concentration {concentration!r}")
+    rates = arrays[f"rates_{c}"] if n_rates else np.empty(0)
+    if (
+        rates.shape != (n_rates,)
+        or rates.dtype != np.float64
+        or not (np.isfinite(rates) & (rates > 0)).all()
+    ):
+        raise ValueError(f"chain {c} has no {n_rates} positive rates")
+    return ChainState(labels.astype(np.int32), concentration, random, rates)
+
+
+def read_records(
+    arrays: dict[str, NDArray[Any]], c: int, kept: int, run: Run
+) -> tuple[Record, ...]:
+    """The draws of chain c, of which there must be as many as its iterations give."""
+    if not kept:
+        return ()
+    n_items = len(run.values)
+    width = 4 + int(run.prior.tables(n_items).has_components) + run.n_rates
+    labels, scalars = arrays[f"labels_{c}"], arrays[f"scalars_{c}"]
+    if labels.shape != (kept, n_items) or labels.dtype.kind != "u":
+        raise ValueError(f"chain {c} has labels of shape {labels.shape}")
+    clean = Draws(labels)
+    if not np.array_equal(clean.labels, labels):
+        raise ValueError(f"chain {c} has labels that are not canonical")
+    expected = scalars.shape == (kept, width) and scalars.dtype == np.float64
+    if not expected or not np.isfinite(scalars).all():
+        raise ValueError(f"chain {c} has no finite traces")
+    if not np.array_equal(scalars[:, 1], clean.n_clusters):
+        raise ValueError(f"chain {c} has other numbers of clusters than its labels")
+    return (Record(labels, scalars),)
+
+
+# ------------------------------------------------------------------ progress
 
 
 _FEW = 20

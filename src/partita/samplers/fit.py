@@ -12,6 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._archive import (
+    Form,
+    MissingClassError,
+    described,
+    read_archive,
+    restored,
+    write_archive,
+)
 from partita._files import PathLike
 from partita._imports import require, version_of
 from partita._result import Page, Result, clipped
@@ -19,18 +27,23 @@ from partita._validate import Rng, between, generator, integer
 from partita._wording import counted, span
 from partita.credible.profiles import Profiles, evenly_spaced
 from partita.draws import Draws
-from partita.errors import NotSupportedError
+from partita.errors import FileFormatError, NotSupportedError
 from partita.kernels.arrays import Floats
 from partita.labels import DataSource, LabelsLike
 from partita.samplers.base import ClusterParameters, Kernel, mixed_moments
 from partita.samplers.chains import (
+    SAMPLERS,
     Display,
     Model,
     Progress,
+    Run,
     Settings,
     advance_all,
     build_model,
+    read_state,
     runner,
+    settings_dict,
+    state_arrays,
 )
 from partita.samplers.predict import Predictions, Simulations, profile
 from partita.samplers.priors import PartitionPrior
@@ -369,15 +382,26 @@ class Fit(Simulations, Predictions, Result):
 
     def save(self, path: PathLike, *, overwrite: bool = False) -> None:
         """Write the fit to one file, atomically and without pickle; see :meth:`load`."""
-        from partita.samplers.checkpoint import save_fit
-
-        save_fit(self, path, overwrite=overwrite)
+        meta = {
+            "kernel": described(self.kernel),
+            "prior": described(self.prior),
+            "settings": settings_dict(self.settings),
+            "columns": self.columns,
+            "item_names": self.draws.item_names,
+            "notes": self.notes,
+            "seconds": self.seconds,
+            "interrupted": self.interrupted,
+        }
+        arrays = {"labels": self.draws.labels, "values": self.values}
+        arrays |= {f"trace_{name}": values for name, values in self.trace.items()}
+        if self.state is not None:
+            meta["done"] = self.state.done
+            arrays |= state_arrays(self.state)
+        write_archive(path, _FIT, meta, arrays, overwrite=overwrite)
 
     @staticmethod
     def load(path: PathLike) -> Fit:
         """Read a fit that :meth:`save` wrote."""
-        from partita.samplers.checkpoint import load_fit
-
         return load_fit(path)
 
 
@@ -436,3 +460,112 @@ def _for_installed_arviz(tree: Any) -> Any:
         warnings.simplefilter("ignore", FutureWarning)  # ArviZ on its own refactoring, daily
         arviz = require("arviz", extra="arviz", purpose="to_arviz()")
     return arviz.from_datatree(tree)
+
+
+# ------------------------------------------------------------------ files
+
+
+_FIT = Form("partita fit", 2)
+
+_MOST = 1_000_000_000
+"""Draws, iterations and moves beyond which a file is damaged: no run would have ended."""
+
+
+def _check(
+    values: NDArray[Any],
+    columns: tuple[str, ...],
+    draws: Draws,
+    trace: dict[str, NDArray[Any]],
+    kernel: Kernel,
+    prior: PartitionPrior,
+) -> None:
+    """Check what kernels rely on: shapes, ranges, finite numbers; raises ValueError."""
+    if values.dtype != np.float64 or values.shape != (draws.n_items, len(columns)):
+        raise ValueError(
+            f"the values are {values.dtype} of shape {values.shape}, expected float64 of shape "
+            f"({draws.n_items}, {len(columns)})"
+        )
+    kernel.check_encoded(values)
+    shape = trace["n_clusters"].shape
+    for name, found in trace.items():
+        if found.shape != shape or found.dtype.kind not in "iuf" or not np.isfinite(found).all():
+            raise ValueError(f"the trace {name!r} is not {shape} finite numbers")
+    if not np.array_equal(trace["n_clusters"].reshape(-1), draws.n_clusters):
+        raise ValueError("the trace 'n_clusters' is not that of the draws")
+    tables = prior.tables(draws.n_items)
+    parameter = tables.parameter
+    if parameter is not None and not (trace[parameter] > prior.least_parameter()).all():
+        raise ValueError(f"the trace {parameter!r} is out of range")
+    if tables.is_learned and not (trace["n_components"] >= trace["n_clusters"]).all():
+        raise ValueError("the trace 'n_components' is out of range")
+    learned = kernel.learned_names(columns)
+    if odd := {name for name in trace if " of " in name} - set(learned):
+        raise ValueError(f"the trace {min(odd)!r} is not of this kernel")
+    for name in learned:
+        if not (trace[name] > 0).all():
+            raise ValueError(f"the trace {name!r} is out of range")
+
+
+def _state_of(
+    meta: dict[str, Any], arrays: dict[str, NDArray[Any]], kept: int, run: Run
+) -> Progress | None:
+    """Where the chains stood; None in files of version 0.1."""
+    done = meta.get("done")
+    if done is None:
+        return None
+    if run.settings.kept(integer(done, "done")) != kept:
+        raise ValueError(f"done={done!r}, which does not give {kept} draws")
+    states = tuple(read_state(arrays, c, run) for c in range(run.settings.chains))
+    return Progress(done, states, ((),) * len(states))
+
+
+def _settings(found: dict[str, Any], chains: int) -> Settings:
+    """How the run was made; raises where a number could not have been asked for."""
+    settings = Settings(**found)
+    least = {"draws": 1, "burn_in": 0, "thin": 1, "chains": 1, "sweeps": 0, "split_merge": 0}
+    for name, low in least.items():
+        integer(getattr(settings, name), name, least=low, most=_MOST)
+    if settings.sampler not in SAMPLERS:
+        raise ValueError(f"the sampler {settings.sampler!r} is unknown")
+    if settings.chains != chains:
+        raise ValueError(f"{settings.chains} chains are noted and {chains} are there")
+    return settings
+
+
+def load_fit(path: PathLike) -> Fit:
+    """Read a fit back."""
+    meta, arrays = read_archive(path, _FIT)
+    try:
+        trace = {
+            name.removeprefix("trace_"): values
+            for name, values in arrays.items()
+            if name.startswith("trace_")
+        }
+        chains, kept = trace["n_clusters"].shape
+        draws = Draws(
+            arrays["labels"],
+            chain=np.repeat(np.arange(chains), kept),
+            item_names=meta.get("item_names"),
+        )
+        kernel = restored(Kernel, *meta["kernel"])
+        prior = restored(PartitionPrior, *meta["prior"])
+        settings = _settings(meta["settings"], chains)
+        values, columns = arrays["values"], tuple(meta["columns"])
+        _check(values, columns, draws, trace, kernel, prior)
+        return Fit(
+            draws,
+            MappingProxyType(trace),
+            kernel,
+            prior,
+            values,
+            columns,
+            settings,
+            tuple(meta["notes"]),
+            float(meta["seconds"]),
+            bool(meta["interrupted"]),
+            _state_of(meta, arrays, kept, Run(kernel, prior, values, settings)),
+        )
+    except MissingClassError:
+        raise
+    except Exception as error:  # kernels and priors have errors of their own
+        raise FileFormatError(f"{path} is not a complete partita fit: {error}.") from error

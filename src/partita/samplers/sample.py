@@ -43,18 +43,20 @@ from partita.samplers.base import Kernel, Product, present_moments
 from partita.samplers.chains import (
     SAMPLERS,
     ChainState,
+    Checkpointer,
     Display,
     Model,
     Progress,
+    Run,
     Settings,
     Step,
     _advance,
     advance_all,
     build_model,
     flatten,
+    read_checkpoint,
     runner,
 )
-from partita.samplers.checkpoint import Checkpointer, Run, read_checkpoint
 from partita.samplers.discrete import BetaBernoulli, DirichletCategorical, GammaPoisson
 from partita.samplers.fit import STARTED, Fit, collect_draws
 from partita.samplers.normal import NormalInverseGamma, NormalInverseWishart, priors_of
