@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 import partita as pt
 from partita.samplers import chains, parallel
-from partita.samplers.sample import _prepare
+from partita.samplers.sample import prepare
 
 PRIORS = {
     "DP(1)": pt.DirichletProcess(1.0),
@@ -153,7 +153,7 @@ def stationary(
         f"| of collapsed | (N = {n:,})"
     )
     for name, prior in _pairs(every):
-        kernel, table, _ = _prepare(every[name][1], every[name][0], PRIORS[prior], None)
+        kernel, table, _ = prepare(every[name][1], every[name][0], PRIORS[prior], None)
         values = kernel.encode(table)
         model = chains.build_model(kernel, PRIORS[prior].bind(n), values)
         shifts: dict[str, list[Any]] = {sampler: [] for sampler in how}
