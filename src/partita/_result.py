@@ -9,6 +9,7 @@ from dataclasses import fields
 from html import escape
 from types import MappingProxyType
 from typing import Any, NamedTuple
+from warnings import warn
 
 import numpy as np
 
@@ -186,6 +187,23 @@ class Result:
     def _repr_html_(self) -> str:
         page = self._page()
         return as_html(self) if page is None else page.html()
+
+
+class Renamed:
+    """An earlier name of an attribute of a result: it warns, and is what is now called ``new``."""
+
+    def __init__(self, new: str) -> None:
+        self._new, self.__doc__ = new, f"Deprecated: ``{new}``."
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._old = name
+
+    def __get__(self, result: object, owner: type) -> Any:
+        if result is None:
+            return self
+        told = f"{owner.__name__}.{self._old} is now called {self._new}."
+        warn(told, DeprecationWarning, stacklevel=2)
+        return getattr(result, self._new)
 
 
 def as_html(value: object) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from scipy.special import bdtrik
 
 from partita._progress import Status
 from partita._resources import Clock, count_jobs, require_memory, run_interruptible
-from partita._result import Result
+from partita._result import Renamed, Result
 from partita._tolerance import MASS, SUM
 from partita._validate import Rng, boolean, choice_or_none, generator, integer, seconds
 from partita._wording import counted, words
@@ -52,8 +51,6 @@ from partita.scan import chain_rows, chains_of, effective_share, gather_for
 
 if TYPE_CHECKING:
     import pandas as pd
-
-T = TypeVar("T")
 
 CONFIDENCE = 0.95
 """Confidence of the lower limit that ``prob`` is asked of."""
@@ -415,36 +412,14 @@ class CredibleCore(Result):
             )
         return text + "."
 
-    @property
-    def nested(self) -> NDArray[np.float64]:
-        """Deprecated: ``curve``."""
-        return self._renamed("nested", "curve", self.curve)
-
-    @property
-    def if_added(self) -> NDArray[np.float64]:
-        """Deprecated: ``probability_with_item``."""
-        return self._renamed("if_added", "probability_with_item", self.probability_with_item)
-
-    @property
-    def holds(self) -> NDArray[np.bool_]:
-        """Deprecated: ``agrees``."""
-        return self._renamed("holds", "agrees", self.agrees)
-
-    @property
-    def n_firsts(self) -> int:
-        """Deprecated: ``n_seeds``."""
-        return self._renamed("n_firsts", "n_seeds", self.n_seeds)
-
-    @staticmethod
-    def _renamed(old: str, new: str, value: T) -> T:
-        warnings.warn(f"CredibleCore.{old} is now called {new}.", DeprecationWarning, stacklevel=3)
-        return value
+    nested = Renamed("curve")
+    if_added = Renamed("probability_with_item")
+    holds = Renamed("agrees")
+    n_firsts = Renamed("n_seeds")
 
     def at(self, prob: float) -> CredibleCore:
         """The core for another probability, cut from the same search."""
-        level = clean_prob(prob)
-        clock = Clock(self._search.time_limit)
-        return run_interruptible(lambda: _core_at(self._search, level, clock), clock.interrupt)
+        return cores_at(self, [clean_prob(prob)])[0]
 
     def completed(self, loss: str | Loss = "vi") -> Labels:
         """The best full partition found that groups the core's items as the core does.
@@ -546,6 +521,14 @@ class CredibleCore(Result):
         if sizes.size > _SHOWN:
             lines.append(f"{'…':>9} and {sizes.size - _SHOWN:,} more")
         return "\n".join(lines)
+
+
+def cores_at(core: CredibleCore, probs: list[float]) -> list[CredibleCore]:
+    """The cores for other probabilities, which are trusted; see ``CredibleCore.at``."""
+    search, clock = core._search, Clock(core._search.time_limit)
+    return run_interruptible(
+        lambda: [_core_at(search, prob, clock) for prob in probs], clock.interrupt
+    )
 
 
 def holding(core: CredibleCore, decimals: int = 3) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from io import StringIO
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from partita import plots
 from partita._imports import require
 from partita._wording import brief, counted, in_list, in_unit, of_sizes, percent, sized, words
 from partita.credible.ball import ball_at
+from partita.credible.core import cores_at
 from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import Labels
 from partita.losses.explain import explain_all
@@ -28,6 +30,7 @@ from partita.summary.summarize import Observations
 
 if TYPE_CHECKING:
     from partita.credible.ball import Bound, CredibleBall
+    from partita.credible.core import CredibleCore
     from partita.losses.base import Loss
     from partita.representative.representatives import Representatives
     from partita.search.clusters_curve import ClustersCurve
@@ -264,7 +267,10 @@ def prepare(summary: Summary) -> Content:
         "other": table.other,
         "share": table.share.astype(np.float32),
     }
-    cores = [] if core is None else [core if p == core.prob else core.at(p) for p in PROBS]
+    cores: list[CredibleCore] = []
+    if core is not None:
+        others = cores_at(core, [prob for prob in PROBS if prob != core.prob])
+        cores = sorted([core, *others], key=attrgetter("prob"))
     moved: dict[str, Items] = {}
     if several is not None and several.n > 1:
         moved = {f"representative{r}": moved_items(several, r) for r in range(several.n)}

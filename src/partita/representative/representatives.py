@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
-from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita._progress import Status
 from partita._resources import Clock, run_interruptible
-from partita._result import Page, Result, Table
+from partita._result import Page, Renamed, Result, Table
 from partita._validate import Rng, choice_or_none, integer, seconds
 from partita._validate import generator as generator_from
 from partita._wording import Kind, above_minimum, counted, in_list, roughly, words
@@ -311,11 +310,7 @@ class Regions(PointSet):
         first = self.chains.argmax(axis=1)
         return np.where(self.chains.max(axis=1) > MIN_OWNED_SHARE, first, -1).astype(np.int64)
 
-    @property
-    def owners(self) -> NDArray[np.int64] | None:
-        """Earlier name of ``chain_assignment``."""
-        warn("owners is now chain_assignment.", DeprecationWarning, stacklevel=2)
-        return self.chain_assignment
+    owners = Renamed("chain_assignment")
 
     @property
     def chains_are_separate(self) -> bool:

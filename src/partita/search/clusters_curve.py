@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._progress import Status
-from partita._result import Page, Result, Table
+from partita._result import Page, Renamed, Result, Table
 from partita._validate import Rng, integer, number, seconds, shown
 from partita._wording import Kind, in_list, in_unit, short, words
 from partita.draws import Draws, as_draws
@@ -342,11 +342,7 @@ class ClustersCurve(Result):
             return f"{own:,} {noun}; too few {words(self.kind).draws} for standard errors"
         return f"{own:,} {noun}; no other number that was tried is within {limit}"
 
-    @property
-    def sentences(self) -> str:
-        """Deprecated: the same as ``sentence``."""
-        warn("sentences is now sentence.", DeprecationWarning, stacklevel=2)
-        return self.sentence
+    sentences = Renamed("sentence")
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each k, as a pandas table."""

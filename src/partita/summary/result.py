@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self
-from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita._files import PathLike, write_text
 from partita._imports import version_of
-from partita._result import Result, Table, fields_of, json_text
+from partita._result import Renamed, Result, Table, fields_of, json_text
 from partita._validate import boolean, choice
 from partita._wording import counted, words
 from partita.credible.ball import CredibleBall
@@ -332,11 +331,7 @@ class Summary(AnySummary):
     _called: ClassVar[str] = "clustering"
     _decimals: ClassVar[int] = 2
 
-    @property
-    def rivals(self) -> Representatives | None:
-        """Earlier name of ``representatives``."""
-        warn("Summary.rivals is now representatives.", DeprecationWarning, stacklevel=2)
-        return self.representatives
+    rivals = Renamed("representatives")
 
     def __getattr__(self, name: str) -> Any:
         """A part that there was no time for, made when it is asked for."""
