@@ -23,7 +23,7 @@ from partita.errors import (
     UnknownNameError,
 )
 from partita.io.data_table import TextOptions
-from partita.io.read import format_names
+from partita.io.read import find_format, format_names
 
 if TYPE_CHECKING:
     import numpy as np
@@ -227,21 +227,38 @@ def _columns(path: str) -> tuple[list[str], list[list[Any]]]:
 
 
 def _exact_columns(path: str) -> tuple[list[str], list[list[Any]]]:
-    """Headings and columns of a file that is not text, whole numbers to the last digit."""
-    from partita.io.read import find_format
-    from partita.io.table import check_file, translate_errors
+    """Headings and columns of a file that is not text, whole numbers to the last digit.
 
-    kind = find_format(None, path).name
-    readers = {"npy": _npy_columns, "parquet": _parquet_columns, "rds": _r_columns}
-    readers["rdata"] = _r_columns
-    if kind not in readers:
-        raise InvalidLabelsError(
-            f"{path}: one clustering is read from text, npy, parquet or R's files, not from "
-            f"{kind}. Write it as a column of a csv file."
-        )
-    place = check_file(path)
+    Pandas' index, where it is text, comes first under an empty heading.
+    """
+    from partita.io.arrays import read_array
+    from partita.io.draws_table import ParquetTable
+    from partita.io.r import columns_of
+    from partita.io.table import check_file, open_parquet, translate_errors
+
+    place, kind = check_file(path), find_format(None, path).name
     with translate_errors(path, kind):
-        headings, columns = readers[kind](place)
+        if kind == "npy":
+            array = read_array(place)
+            if array.ndim not in (1, 2):
+                raise InvalidLabelsError(
+                    f"{place} has shape {array.shape}; expected one label for each item."
+                )
+            columns = [array.tolist()] if array.ndim == 1 else array.T.tolist()
+            headings = [str(i) for i in range(len(columns))]
+        elif kind == "parquet":
+            with open_parquet(place) as file:
+                table = ParquetTable(file)
+                columns = [file.read([name]).column(name).to_pylist() for name in table.names]
+            rows = [] if table.row_names is None else [list(table.row_names)]
+            headings, columns = [*([""] if rows else []), *table.names], [*rows, *columns]
+        elif kind in ("rds", "rdata"):
+            headings, columns = columns_of(place)
+        else:
+            raise InvalidLabelsError(
+                f"{path}: one clustering is read from text, npy, parquet or R's files, not from "
+                f"{kind}. Write it as a column of a csv file."
+            )
     for heading, column in zip(headings, columns, strict=True):
         for number, value in enumerate(column, start=1):
             if heading not in ITEM_COLUMNS and (value is None or value != value):
@@ -249,36 +266,6 @@ def _exact_columns(path: str) -> tuple[list[str], list[list[Any]]]:
     if not columns or not columns[0]:
         raise InvalidLabelsError(f"{path} is empty; expected one label for each item.")
     return headings, columns
-
-
-def _npy_columns(place: Path) -> tuple[list[str], list[list[Any]]]:
-    from partita.io.arrays import read_array
-
-    array = read_array(place)
-    array = array[:, None] if array.ndim == 1 else array
-    if array.ndim != 2:
-        raise InvalidLabelsError(
-            f"{place} has shape {array.shape}; expected one label for each item."
-        )
-    return [str(i) for i in range(array.shape[1])], list(array.T.tolist())
-
-
-def _parquet_columns(place: Path) -> tuple[list[str], list[list[Any]]]:
-    """Pandas' index, where it is text, comes first under an empty heading."""
-    from partita.io.draws_table import ParquetTable
-    from partita.io.table import open_parquet
-
-    with open_parquet(place) as file:
-        table = ParquetTable(file)
-        columns = [file.read(columns=[name]).column(name).to_pylist() for name in table.names]
-        rows = table.row_names
-        return (["", *table.names], [list(rows), *columns]) if rows else (table.names, columns)
-
-
-def _r_columns(place: Path) -> tuple[list[str], list[list[Any]]]:
-    from partita.io.r import columns_of
-
-    return columns_of(place)
 
 
 def _split_source(source: str) -> tuple[str, str | None]:
