@@ -150,9 +150,9 @@ _STEPS = 30
 Stop = Callable[[], bool]
 
 
-Centre = Callable[[Ints, Floats, Point, np.random.Generator, int, Stop], Point]
+Centre = Callable[[Ints, Floats, Point, np.random.Generator, Stop], Point]
 """A point of locally lowest expected loss, downhill from a start: of the draws of these numbers,
-with these masses, each perturbed this number of times."""
+with these masses."""
 
 
 def centre_search(draws: AnyDraws, loss: Loss) -> Centre:
@@ -163,9 +163,8 @@ def centre_search(draws: AnyDraws, loss: Loss) -> Centre:
     descend = import_module("partita.features.estimate").descend
 
     def centre(
-        rows: Ints, mass: Floats, start: Point, rng: np.random.Generator, kicks: int, stop: Stop
+        rows: Ints, mass: Floats, start: Point, rng: np.random.Generator, stop: Stop
     ) -> Point:
-        del kicks  # a descent looks at all flips and at new features already
         return descend(draws.part(rows, mass), start, loss, rng, stop)
 
     return centre
@@ -186,13 +185,12 @@ class EvaluatedCentres:
         mass: Floats,
         start: Labels,
         rng: np.random.Generator,
-        kicks: int,
         stop: Stop,
     ) -> Labels:
         """A partition of low expected loss."""
         region = self._draws.part(rows, mass)
         some = np.unique(np.linspace(0, rows.size - 1, _MEDOIDS).astype(np.int64))
-        tried = [start, self._vi(rows, mass, start, rng, kicks, stop), *region.rows_at(some)]
+        tried = [start, self._vi(rows, mass, start, rng, stop), *region.rows_at(some)]
         return min(tried, key=lambda labels: self._loss.expected(labels, region, 1))
 
 
@@ -221,14 +219,11 @@ class PartitionCentres:
         mass: Floats,
         start: Labels,
         rng: np.random.Generator,
-        kicks: int,
         stop: Stop,
     ) -> Labels:
         """A partition of locally lowest expected loss, downhill from ``start``."""
         search = LocalSearch(self.part(rows, mass), start, rng, stop=stop)
         search.sweep()
-        if kicks:
-            search.eject(kicks)
         return search.labels
 
     def part(self, rows: NDArray[np.int64], mass: NDArray[np.float64]) -> Problem:
@@ -255,10 +250,10 @@ class Lloyd:
         self._rng = rng
         self._stop = stop
         self._n_jobs = n_jobs
-        self._ends: dict[tuple[Set, int], tuple[Set, float]] = {}
+        self._ends: dict[Set, tuple[Set, float]] = {}
         self._centre = centre_search(pool.draws, pool.loss)
 
-    def descend(self, members: Sequence[int], kicks: int = 0) -> tuple[Set, float]:
+    def descend(self, members: Sequence[int]) -> tuple[Set, float]:
         """Hard steps, until they help no more; draws as near to two go to the first.
 
         A centre whose region has not changed since it was found stays, and a
@@ -274,9 +269,7 @@ class Lloyd:
             stale = np.union1d(nearest[changed], before[changed])
             before = nearest
             shares = np.equal.outer(np.arange(len(current)), nearest).astype(np.float64)
-            moved = self._update_centres(
-                current, shares, kicks, np.isin(range(len(current)), stale)
-            )
+            moved = self._update_centres(current, shares, np.isin(range(len(current)), stale))
             if len(set(moved)) < len(moved):
                 break
             new = self.pool.value(moved)
@@ -284,10 +277,10 @@ class Lloyd:
                 break
             current, value = moved, new
             passed.append(tuple(sorted(current)))
-            if (passed[-1], kicks) in self._ends:
+            if passed[-1] in self._ends:
                 break
-        end = self._ends.get((passed[-1], kicks), (passed[-1], value))
-        self._ends.update(((place, kicks), end) for place in passed)
+        end = self._ends.get(passed[-1], (passed[-1], value))
+        self._ends.update((place, end) for place in passed)
         return end
 
     def anneal(self, members: Sequence[int], temperature: float) -> Set:
@@ -297,12 +290,12 @@ class Lloyd:
             distances = self.pool.distances(current)
             shares = np.exp((distances.min(axis=0) - distances) / t)
             every = np.ones(len(current), np.bool_)
-            current = self._update_centres(current, shares / shares.sum(axis=0), 0, every)
+            current = self._update_centres(current, shares / shares.sum(axis=0), every)
             if self._stop():
                 break
         return current
 
-    def _update_centres(self, members: Set, shares: Floats, kicks: int, stale: Bools) -> Set:
+    def _update_centres(self, members: Set, shares: Floats, stale: Bools) -> Set:
         """New centres of stale regions; one without draws goes to the draw farthest from all."""
         draws, weights = self.pool.draws, self.pool.weights
         distances = self.pool.distances(members)
@@ -314,7 +307,7 @@ class Lloyd:
                 return draws.rows_at([int(distances.min(axis=0).argmax())])[0]
             mass = weights[mine] * shares[region, mine]
             start = self.pool.rows[members[region]]
-            return self._centre(mine, mass, start, generators[region], kicks, self._stop)
+            return self._centre(mine, mass, start, generators[region], self._stop)
 
         current = list(members)
         regions = np.flatnonzero(stale).tolist()
@@ -353,9 +346,6 @@ _SCREENED = 5
 _CHEAP_LABELS = 800_000
 _CHEAPER = 4
 """With fewer labels than this in all, more sets are refined: up to four times as many."""
-
-_EJECTED_ITEMS = 8
-"""Items forced out of their clusters in the last descents."""
 
 _MOVED = 2
 """Members of a set, at most, that a perturbation replaces by draws."""
@@ -485,8 +475,8 @@ def _explore_sample(
             break
         soft, _ = lloyd.descend(lloyd.anneal(members, _SOFTNESS * max(value, GAIN)))
         best = min((hard, soft), key=pool.value)
-        kicked, _ = lloyd.descend(pool.swap_search(best)[0], _EJECTED_ITEMS)
-        ends += [soft, kicked]
+        swapped, _ = lloyd.descend(pool.swap_search(best)[0])
+        ends += [soft, swapped]
     return [[pool.rows[i] for i in end] for end in dict.fromkeys(ends)]
 
 
@@ -518,7 +508,7 @@ def _refine_sets(
 def _iterate_local_search(
     pool: Pool, lloyd: Lloyd, best: Set, patience: int, rng: np.random.Generator, stop: Stop
 ) -> Set:
-    """Iterated local search: exchanges and kicked descents of the best set, and of perturbed ones.
+    """Iterated local search: exchanges and descents of the best set, and of perturbed ones.
 
     A perturbation replaces members by draws, and descends; it ends after ``patience`` of them
     without a gain.
@@ -531,7 +521,7 @@ def _iterate_local_search(
         idle += 1
         if reached > (1.0 + _PROMISING) * value:
             continue
-        trial, reached = lloyd.descend(pool.swap_search(trial)[0], _EJECTED_ITEMS)
+        trial, reached = lloyd.descend(pool.swap_search(trial)[0])
         if reached < value - GAIN:
             best, value, idle = trial, reached, 0
     return best
