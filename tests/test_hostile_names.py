@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import xml.etree.ElementTree as ET
-from html.parser import HTMLParser
 from unicodedata import category
 
 import numpy as np
@@ -15,6 +14,7 @@ from matplotlib import pyplot as plt
 
 import partita as pt
 from made import SHOWN
+from page_outline import Outline
 from partita.cli.options import cli
 from partita.representative.runs import compare_runs
 
@@ -77,17 +77,6 @@ def results():
 def obeyed(text):
     """Characters that a terminal may obey, or that turn text around."""
     return [c for c in text if c not in "\n\t" and not c.isprintable() and category(c) != "Zs"]
-
-
-class Outline(HTMLParser):
-    def __init__(self, page):
-        super().__init__()
-        self.tags, self.events = [], []
-        self.feed(page)
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append(tag)
-        self.events += [name for name, _ in attributes if name.startswith("on")]
 
 
 def test_text_of_results_does_not_steer_a_terminal(results):

@@ -143,6 +143,10 @@ def test_how_many_clusters_is_kept_and_constraints_are_obeyed(adata, labels, tmp
     curve = pt.clusters_curve(labels, rng=0)
     np.testing.assert_array_equal(kept["clusters_curve"]["plateau"], curve.plateau)
     assert kept["clusters_curve"]["sentence"] == curve.sentence
+    pt.anndata.summarize(adata, draws=labels, path=(0.8, 1.2), bound=None)
+    adata.write_h5ad(tmp_path / "part.h5ad")
+    kept = anndata.read_h5ad(tmp_path / "part.h5ad").uns["partita"]
+    assert kept["params"]["path"].tolist() == [0.8, 1.2]
     pt.anndata.summarize(adata, draws=labels, path=False, bound=None)
     assert "partita_path" not in adata.obsm
     assert "clusters_curve" not in adata.uns["partita"]
@@ -188,6 +192,8 @@ def test_columns_of_obs_are_draws():
         pt.anndata.summarize(adata, draws=["leiden_0", "leiden_9"])
     with pytest.raises(InvalidInputError, match="nor a pattern for columns"):
         pt.anndata.summarize(adata, draws="louvain_*")
+    with pytest.raises(InvalidInputError, match=r"draws='leiden_\*'"):
+        pt.anndata.summarize(adata, draws="leiden_")
 
 
 def test_by_run_is_what_separate_distances_give(tmp_path):
@@ -221,21 +227,6 @@ def test_by_run_is_what_separate_distances_give(tmp_path):
         pt.anndata.by_run(adata, key="other")
     with pytest.raises(pt.errors.InvalidInputError, match="every run"):
         pt.anndata.by_run(adata, groups="seed")
-
-
-def test_a_part_of_the_path_is_kept_in_a_file(adata, labels, tmp_path):
-    pt.anndata.summarize(adata, draws=labels, path=(0.8, 1.2), bound=None)
-    adata.write_h5ad(tmp_path / "part.h5ad")
-    kept = anndata.read_h5ad(tmp_path / "part.h5ad").uns["partita"]
-    assert kept["params"]["path"].tolist() == [0.8, 1.2]
-
-
-def test_names_that_begin_columns_are_told_the_pattern():
-    adata = anndata.AnnData(np.zeros((4, 2), np.float32))
-    for seed in range(3):
-        adata.obs[f"leiden_{seed}"] = ["0", "0", "1", "1"]
-    with pytest.raises(InvalidInputError, match=r"draws='leiden_\*'"):
-        pt.anndata.summarize(adata, draws="leiden_")
 
 
 def test_a_path_that_was_cut_short_says_so_in_the_object(adata, labels, tmp_path):

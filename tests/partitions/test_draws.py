@@ -133,7 +133,7 @@ def which(draws: pt.Draws) -> list[int]:
     return ((draws.labels == 0).sum(axis=1) - 1).tolist()
 
 
-def test_drop_and_thin_without_chains():
+def test_drop_and_thin_without_chains_and_within_each():
     draws = numbered(7)
     assert which(draws.drop(0)) == [0, 1, 2, 3, 4, 5, 6]
     assert which(draws.drop(5)) == [5, 6]
@@ -141,9 +141,6 @@ def test_drop_and_thin_without_chains():
     assert which(draws.drop(1).thin(2)) == [1, 3, 5]
     with pytest.raises(InvalidInputError, match="leaves nothing"):
         draws.drop(7)
-
-
-def test_drop_and_thin_act_on_each_chain():
     draws = numbered(8, chain=["b", "a", "a", "b", "b", "a", "a", "a"])
     assert which(draws.drop(2)) == [4, 5, 6, 7]
     assert which(draws.thin(2)) == [0, 1, 4, 5, 7]
@@ -211,15 +208,12 @@ def test_concatenation_keeps_the_share_of_each_part():
 
 
 def test_concatenation_of_chains():
-    plain, early, late = pt.Draws([[0]]), numbered_chain(0), numbered_chain(7)
+    plain = pt.Draws([[0]])
+    early, late = (pt.Draws([[0], [0]], chain=[name, name]) for name in (0, 7))
     assert pt.Draws.concat([early, late]).chain.tolist() == [0, 0, 7, 7]
     assert pt.Draws.concat([early, early]).chain.tolist() == [0, 0, 1, 1]
     assert pt.Draws.concat([plain, late, plain]).chain.tolist() == [0, 1, 1, 2]
     assert pt.Draws.concat([plain]).chain is None
-
-
-def numbered_chain(name: int) -> pt.Draws:
-    return pt.Draws([[0], [0]], chain=[name, name])
 
 
 def test_equality_and_pickle():

@@ -119,26 +119,22 @@ def test_a_file_cannot_ask_for_anything_but_parts_of_a_summary(path, tmp_path, p
         pt.Summary.load(bad)
 
 
+def arrays_of(node, field):
+    """Names of the arrays that a document has in fields of that name, at any depth."""
+    entries = list(node.values() if isinstance(node, dict) else node)
+    named = [node["fields"].get(field)] if isinstance(node, dict) and "fields" in node else []
+    found = [entry["array"] for entry in named if isinstance(entry, dict) and "array" in entry]
+    inner = [entry for entry in entries if isinstance(entry, (dict, list))]
+    return found + [name for entry in inner for name in arrays_of(entry, field)]
+
+
 def forged(path, target, **changes):
-    """A copy of the file with other arrays, found by their shape and kind in its document."""
+    """A copy of the file with other arrays in fields of these names."""
     with np.load(path) as archive:
-        arrays = {name: archive[name] for name in archive.files}
-    tree = json.loads(arrays["document"].tobytes())
-
-    def walk(node):
-        if isinstance(node, dict) and "fields" in node:
-            for name, entry in node["fields"].items():
-                if name in changes and isinstance(entry, dict) and "array" in entry:
-                    arrays[entry["array"]] = changes[name](arrays[entry["array"]].copy())
-                walk(entry)
-        elif isinstance(node, dict):
-            for entry in node.values():
-                walk(entry)
-        elif isinstance(node, list):
-            for entry in node:
-                walk(entry)
-
-    walk(tree["summary"])
+        arrays = dict(archive)
+    for field, change in changes.items():
+        for name in arrays_of(document(path)["summary"], field):
+            arrays[name] = change(arrays[name].copy())
     np.savez(target, **arrays)
     return target
 
