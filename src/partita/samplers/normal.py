@@ -22,7 +22,6 @@ from partita.samplers.base import (
     at_column,
     cell_sums,
     group_moments,
-    group_sums,
     per_column,
     present_moments,
     spread,
@@ -283,8 +282,8 @@ class NormalInverseGamma(Kernel):
     def _given(
         self, priors: dict[int, Gamma], n: Floats, average: Floats, deviations: Floats
     ) -> tuple[NormalInverseGamma, ...]:
-        mean, c, a, _ = self._hyper(n.shape[1])
-        spreads = 0.5 * (deviations + c * n / (c + n) * (average - mean) ** 2)
+        a = self._hyper(n.shape[1])[2]
+        spreads = self._posterior(n, average, deviations)[3]
         rng = np.random.default_rng(0)
         columns: list[Floats] = []
         for j, prior in priors.items():
@@ -295,11 +294,26 @@ class NormalInverseGamma(Kernel):
 
     def offsets(self, values: Floats, labels: NDArray[np.int32]) -> Floats:
         """E[(μ − μ0)²/σ²] of each cluster and column given the partition, (n_clusters, d)."""
-        n, average, deviations = group_moments(values, labels)
-        mean, c, a, b = self._hyper(n.shape[1])
-        away = (average - mean) ** 2
-        rate = b + 0.5 * (deviations + c * n / (c + n) * away)
-        return np.asarray((a + n / 2) / rate * (n / (c + n)) ** 2 * away + 1 / (c + n))
+        mean, _, _, b = self._hyper(values.shape[1])
+        center, total, shape, spreads = self._posterior(*group_moments(values, labels))
+        return np.asarray(shape / (b + spreads) * (center - mean) ** 2 + 1 / total)
+
+    def _posterior(
+        self, n: Floats, average: Floats, deviations: Floats
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        """μ_n, c + n, a + n/2 and b_n − b of clusters and columns by their moments."""
+        mean, c, a, _ = self._hyper(n.shape[1])
+        total, away = c + n, average - mean
+        spreads = 0.5 * (deviations + c * n / total * away**2)
+        return mean + n * away / total, total, a + n / 2, spreads
+
+    def _draw_parameters(
+        self, values: Floats, labels: NDArray[np.int32], rng: np.random.Generator
+    ) -> tuple[Floats, Floats]:
+        """μ and σ² of each cluster and column from their posterior."""
+        center, total, shape, spreads = self._posterior(*group_moments(values, labels))
+        variance = (self._hyper(values.shape[1])[3] + spreads) / rng.standard_gamma(shape)
+        return center + np.sqrt(variance / total) * rng.normal(size=total.shape), variance
 
     def blocks(self, n_columns: int, n_items: int, incomplete: frozenset[int]) -> list[Block]:
         """One block per distinct pair of shape and precision, and one of its incomplete columns."""
@@ -343,13 +357,7 @@ class NormalInverseGamma(Kernel):
         self, values: Floats, labels: NDArray[np.int32], rng: np.random.Generator
     ) -> Floats:
         """√(1 − Π √(2σσ'/(σ² + σ'²)) e^{−(μ − μ')²/4(σ² + σ'²)}) over the columns."""
-        d = values.shape[1]
-        mean, c, a, b = self._hyper(d)
-        n, average, deviations = group_moments(values, labels)
-        away = n * (average - mean)
-        b_n = b + 0.5 * (deviations + c * n / (c + n) * (average - mean) ** 2)
-        variance = b_n / rng.standard_gamma(a + n / 2)
-        center = mean + away / (c + n) + np.sqrt(variance / (c + n)) * rng.normal(size=n.shape)
+        center, variance = self._draw_parameters(values, labels, rng)
         both = variance[:, None] + variance
         log_affinity = 0.5 * (np.log(2) + 0.5 * np.log(variance[:, None] * variance))
         log_affinity = (
@@ -359,14 +367,9 @@ class NormalInverseGamma(Kernel):
 
     def simulate(self, values: Floats, n: int, rng: np.random.Generator) -> Floats:
         """σ² and μ from their posterior, then n rows."""
-        d = values.shape[1]
-        mean, c, a, b = self._hyper(d)
-        count = np.isfinite(values).sum(axis=0)
-        away = np.nansum(values - mean, axis=0)
-        b_n = b + 0.5 * (np.nansum((values - mean) ** 2, axis=0) - away**2 / (c + count))
-        variance = b_n / rng.standard_gamma(a + count / 2)
-        center = mean + away / (c + count) + np.sqrt(variance / (c + count)) * rng.normal(size=d)
-        return np.asarray(center + np.sqrt(variance) * rng.normal(size=(n, d)))
+        labels = np.zeros(len(values), np.int32)
+        center, variance = self._draw_parameters(values, labels, rng)
+        return np.asarray(center + np.sqrt(variance) * rng.normal(size=(n, values.shape[1])))
 
     def moments(
         self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]
@@ -385,14 +388,13 @@ class NormalInverseGamma(Kernel):
     def _moments(
         self, names: tuple[str, ...], n: Floats, average: Floats, deviations: Floats
     ) -> dict[str, Moments]:
-        mean, precision, shape, rate = self._hyper(n.shape[1])
-        c, a = precision + n, shape + n / 2
-        b = rate + deviations / 2 + precision * n / (2 * c) * (average - mean) ** 2
+        center, total, a, spreads = self._posterior(n, average, deviations)
+        b = self._hyper(n.shape[1])[3] + spreads
         with np.errstate(divide="ignore"):
             expected = np.where(a > 1, b / np.maximum(a - 1, 1e-300), np.inf)
             around = np.where(a > 2, expected**2 / np.maximum(a - 2, 1e-300), np.inf)
         return {
-            "mean": Moments((precision * mean + n * average) / c, expected / c, names),
+            "mean": Moments(center, expected / total, names),
             "variance": Moments(expected, around, names),
         }
 
@@ -595,14 +597,8 @@ class NormalInverseWishart(Kernel):
         priors = self._priors(d)
         if not priors:
             return (self,)
-        mean, _ = self._hyper(d)
-        members = [values[labels == j] - mean for j in range(int(labels.max()) + 1)]
-        sizes = np.array([len(rows) for rows in members])
-        sums = [rows.sum(axis=0) for rows in members]
-        spreads = [
-            rows.T @ rows - np.outer(away, away) / (self.precision + len(rows))
-            for rows, away in zip(members, sums, strict=True)
-        ]
+        sizes = np.bincount(labels)
+        spreads = [self._posterior(values[labels == j])[2] for j in range(sizes.size)]
         shape = np.array([prior.shape for prior in priors]) + sizes.size * self.degrees / 2
         rate = np.array([prior.rate for prior in priors])
         rng = np.random.default_rng(0)
@@ -669,30 +665,30 @@ class NormalInverseWishart(Kernel):
         from scipy.stats import invwishart
 
         size, d = values.shape
-        mean, scale = self._hyper(d)
-        kappa = self.precision + size
-        away = (values - mean).sum(axis=0)
-        squares = (values - mean).T @ (values - mean)
-        posterior = scale + squares - np.outer(away, away) / kappa
+        center, kappa, spread_of = self._posterior(values)
+        posterior = self._hyper(d)[1] + spread_of
         sigma = np.atleast_2d(invwishart.rvs(self.degrees + size, posterior, random_state=rng))
-        center = rng.multivariate_normal(mean + away / kappa, sigma / kappa)
-        return center, sigma
+        return rng.multivariate_normal(center, sigma / kappa), sigma
+
+    def _posterior(self, values: Floats) -> tuple[Floats, float, Floats]:
+        """μ_n, κ_n and Λ_n − Λ of the cluster of these rows."""
+        size, d = values.shape
+        mean = spread(self.mean, d, "mean")
+        kappa, average = self.precision + size, values.mean(axis=0)
+        away, rows = average - mean, values - average
+        spread_of = rows.T @ rows + self.precision * size / kappa * np.outer(away, away)
+        return mean + size * away / kappa, kappa, spread_of
 
     def moments(
         self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]
     ) -> dict[str, Moments]:
         """``mean`` (μ), shape (n_clusters, d), and ``covariance`` (Σ), (n_clusters, d, d)."""
         d = values.shape[1]
-        mean, scale = self._hyper(d)
-        counts, sums = group_sums(values, labels)
-        sizes = counts[:, 0]
-        average = sums / counts
+        sizes = np.bincount(labels)
+        found = [self._posterior(values[labels == j]) for j in range(sizes.size)]
+        center, spreads = (np.stack([each[at] for each in found]) for at in (0, 2))
         total, nu = self.precision + sizes, self.degrees + sizes
-        posterior = np.empty((sizes.size, d, d))
-        for j in range(sizes.size):
-            away = values[labels == j] - average[j]
-            pull = np.outer(average[j] - mean, average[j] - mean)
-            posterior[j] = scale + away.T @ away + self.precision * sizes[j] / total[j] * pull
+        posterior = self._hyper(d)[1] + spreads
         free = (nu - d - 1)[:, None, None]
         with np.errstate(divide="ignore", invalid="ignore"):
             expected = np.where(free > 0, posterior / free, np.inf)
@@ -701,7 +697,6 @@ class NormalInverseWishart(Kernel):
             around = (free + 2) * posterior**2 + free * products
             around = np.where(free > 2, around / ((free + 1) * free**2 * (free - 2)), np.inf)
         variance = np.einsum("kii->ki", expected) / total[:, None]
-        center = (self.precision * mean + sums) / total[:, None]
         return {
             "mean": Moments(center, variance, names),
             "covariance": Moments(expected, around, names),

@@ -490,8 +490,6 @@ class Simulations(_FitBase):
         return total / n
 
 
-Law = Callable[..., Any]
-
 GAMMA, BETA, STUDENT, ROOT, UNKNOWN = range(5)
 """Laws of a parameter: of a rate, a share, a mean, the root of an inverse gamma, any other."""
 
@@ -532,61 +530,57 @@ class Laws:
 
     def quantile(self, q: float) -> Floats:
         """Posterior quantiles, (k, P); NaN where the law is not known."""
-        from scipy import stats
-
-        return self._apply_by_kind(
-            lambda shape: stats.gamma.ppf(q, shape),
-            lambda a, b: stats.beta.ppf(q, a, b),
-            lambda freedom: stats.t.ppf(q, freedom),
-            lambda shape: stats.invgamma.ppf(q, shape),
-            np.nan,
-        )
+        found = np.full(self.mean.shape, np.nan)
+        for kind, at, parameters, location, scale in self._standardised():
+            found[:, at] = location + scale * _distribution(kind).ppf(q, *parameters)
+        return self._rooted(found)
 
     def cdf(self, x: Floats) -> Floats:
         """Probabilities of values of at most x, (k, P); NaN where the law is not known."""
-        from scipy import stats
-
-        found = np.full(self.mean.shape, np.nan)
-        m, v, a = self.mean, self.variance, self.shape
-        at = self.kind == GAMMA
-        found[:, at] = stats.gamma.cdf(x[:, at] * m[:, at] / v[:, at], m[:, at] ** 2 / v[:, at])
-        at = self.kind == BETA
-        total = m[:, at] * (1.0 - m[:, at]) / v[:, at] - 1.0
-        found[:, at] = stats.beta.cdf(x[:, at], m[:, at] * total, (1.0 - m[:, at]) * total)
-        at = self.kind == STUDENT
-        scale = np.sqrt(v[:, at] * (a[:, at] - 1.0) / a[:, at])
-        found[:, at] = stats.t.cdf((x[:, at] - m[:, at]) / scale, 2.0 * a[:, at])
-        at = self.kind == ROOT
-        b = m[:, at] * (a[:, at] - 1.0)
-        found[:, at] = stats.invgamma.cdf(x[:, at] ** 2 / b, a[:, at])
+        found, x = np.full(self.mean.shape, np.nan), np.where(self.kind == ROOT, x**2, x)
+        for kind, at, parameters, location, scale in self._standardised():
+            found[:, at] = _distribution(kind).cdf((x[:, at] - location) / scale, *parameters)
         return found
 
     def sample(self, rng: np.random.Generator) -> Floats:
         """One draw of every parameter, (k, P); the mean itself where the law is not known."""
-        return self._apply_by_kind(
-            rng.standard_gamma,
-            rng.beta,
-            rng.standard_t,
+        draw: tuple[Callable[..., Any], ...] = (
+            *(rng.standard_gamma, rng.beta, rng.standard_t),
             lambda shape: 1.0 / rng.standard_gamma(shape),
-            None,
         )
+        found = self.mean.copy()
+        for kind, at, parameters, location, scale in self._standardised():
+            found[:, at] = location + scale * draw[kind](*parameters)
+        return self._rooted(found)
 
-    def _apply_by_kind(
-        self, gamma: Law, beta: Law, student: Law, inverse_gamma: Law, otherwise: float | None
-    ) -> Floats:
-        found = self.expected() if otherwise is None else np.full(self.mean.shape, otherwise)
-        m, v, a = self.mean, self.variance, self.shape
-        at = self.kind == GAMMA
-        found[:, at] = gamma(m[:, at] ** 2 / v[:, at]) * v[:, at] / m[:, at]
-        at = self.kind == BETA
-        total = m[:, at] * (1.0 - m[:, at]) / v[:, at] - 1.0
-        found[:, at] = beta(m[:, at] * total, (1.0 - m[:, at]) * total)
-        at = self.kind == STUDENT
-        scale = np.sqrt(v[:, at] * (a[:, at] - 1.0) / a[:, at])
-        found[:, at] = m[:, at] + scale * student(2.0 * a[:, at])
-        at = self.kind == ROOT
-        found[:, at] = np.sqrt(inverse_gamma(a[:, at]) * m[:, at] * (a[:, at] - 1.0))
-        return found
+    def _standardised(
+        self,
+    ) -> Iterator[tuple[int, NDArray[np.bool_], tuple[Floats, ...], Any, Any]]:
+        """Of each kind its columns, parameters of the standard law, location and scale."""
+        for kind in (GAMMA, BETA, STUDENT, ROOT):
+            at = self.kind == kind
+            m, v, a = self.mean[:, at], self.variance[:, at], self.shape[:, at]
+            if kind == GAMMA:
+                yield kind, at, (m**2 / v,), 0.0, v / m
+            elif kind == BETA:
+                total = m * (1.0 - m) / v - 1.0
+                yield kind, at, (m * total, (1.0 - m) * total), 0.0, 1.0
+            elif kind == STUDENT:
+                yield kind, at, (2.0 * a,), m, np.sqrt(v * (a - 1.0) / a)
+            else:  # of the square
+                yield kind, at, (a,), 0.0, m * (a - 1.0)
+
+    def _rooted(self, values: Floats) -> Floats:
+        """The values, roots where they are those of squares."""
+        root = self.kind == ROOT
+        values[:, root] = np.sqrt(values[:, root])
+        return values
+
+
+def _distribution(kind: int) -> Any:
+    from scipy import stats
+
+    return (stats.gamma, stats.beta, stats.t, stats.invgamma)[kind]
 
 
 def laws_of(found: Mapping[str, Moments]) -> Laws:
