@@ -53,6 +53,8 @@ CALLS = {
 
 SUMS = ("similarity", "pairwise_distances", "expected_loss", "credible_ball", "item_uncertainty")
 """Where weights change the order of rounding."""
+ASKED = [*((name, False) for name in CALLS), *((name, True) for name in SUMS)]
+"""Questions, and whether draws are weighted."""
 
 
 def fields_of(weighted):

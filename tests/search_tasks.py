@@ -6,7 +6,7 @@ import partita as pt
 from partita._resources import Clock
 from partita.losses.evaluate import as_loss
 from partita.search.task import Options, Task
-from reference import ground_truth
+from reference import ground_truth, search_methods
 
 
 def make_task(
@@ -60,3 +60,10 @@ def all_losses(draws: pt.Draws, loss: pt.VI) -> tuple[np.ndarray, np.ndarray]:
     """Every partition of the items, and its expected loss."""
     partitions = np.array(list(pt.lattice.all_partitions(draws.n_items)))
     return partitions, pt.expected_loss(partitions, draws, loss=loss)
+
+
+def minimisers(loss, candidates, draws: pt.Draws) -> list[list[int]]:
+    """Every candidate whose expected loss ties with the lowest, by the reference implementation."""
+    unique = draws.unique()
+    rows, mass = unique.labels.tolist(), unique.probabilities.tolist()
+    return search_methods.minimisers(loss, candidates, rows, mass)

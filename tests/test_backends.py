@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from clusters import CALLS, LABELS, SUMS, assert_same, fields_of
+from clusters import ASKED, CALLS, LABELS, assert_same, fields_of
 from partita import _storage
 from partita._resources import run
 from partita.scan import Block, concatenate_arrays, map_blocks, sum_arrays
@@ -47,9 +47,7 @@ def test_backends_of_joblib_give_the_same_bits(backend, work):
     np.testing.assert_array_equal(found, alone)
 
 
-@pytest.mark.parametrize(
-    ("name", "weighted"), [*((name, False) for name in CALLS), *((name, True) for name in SUMS)]
-)
+@pytest.mark.parametrize(("name", "weighted"), ASKED)
 def test_any_number_of_threads_gives_the_same_bits(name, weighted, as_if_large, monkeypatch):
     """Of every question that is asked of draws, in blocks of a few."""
     draws, found = pt.as_draws(LABELS, **fields_of(weighted)), []

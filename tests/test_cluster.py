@@ -17,11 +17,11 @@ import pytest
 
 import partita as pt
 from clusters import (
+    ASKED,
     CALLS,
     CHAIN,
     LABELS,
     RNG,
-    SUMS,
     TRUTH,
     WEIGHTS,
     assert_same,
@@ -71,9 +71,7 @@ def remotes(client):
         return [on_workers(client, **fields_of(weighted)) for weighted in (False, True)]
 
 
-@pytest.mark.parametrize(
-    ("name", "weighted"), [*((name, False) for name in CALLS), *((name, True) for name in SUMS)]
-)
+@pytest.mark.parametrize(("name", "weighted"), ASKED)
 def test_answers_are_equal_to_the_last_bit(name, weighted, remotes, as_if_large):
     run = CALLS[name]
     assert_same(run(remotes[weighted]), run(pt.as_draws(LABELS, **fields_of(weighted))))

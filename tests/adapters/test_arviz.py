@@ -218,12 +218,8 @@ def test_items_are_named_unless_counted():
 
 
 def test_inference_data():
-    if importlib.util.find_spec("arviz") is None:
-        pytest.skip("arviz 0.x is not installed; its files are read in the tests below")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import arviz
-    if arviz.__version__ >= "1" or not hasattr(arviz, "InferenceData"):
+    arviz = load_arviz()
+    if not is_old():
         pytest.skip("arviz 1.x has no InferenceData; DataTree is tested above")
     old = arviz.from_dict(posterior={"z": Z, "mu": np.full((2, 3, 2), 0.5)})
     assert type(old).__name__ == "InferenceData"

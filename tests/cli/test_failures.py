@@ -126,6 +126,9 @@ USAGE = "Usage: partita"
                 ("--set mean=1", 2, "name one with --kernel"),
                 ("--kernel normal --set tail=1", 2, "It has mean, precision"),
                 ("--kernel normal --set mean=a", 2, "expected NAME=NUMBER"),
+                ("--kernel types --set a=2", 2, "--set needs a kernel"),
+                ("--prior dp --dynamic", 2, USAGE),
+                ("--prior mfm --weight beta", 2, USAGE),
                 ("--kernel poisson", 1, "count"),
                 ("--prior mfm --mean-components 0.5", 1, "above 1"),
             )

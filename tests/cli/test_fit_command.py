@@ -2,20 +2,15 @@
 
 import json
 
-import click
 import numpy as np
 import pandas as pd
 import pytest
 
 import partita as pt
 from cli.conftest import NAMES
-from partita.cli.fit import make_prior, with_settings
 from partita.io.data_table import as_table
-from partita.samplers.sample import named_kernel
 
 SHORT = ("--draws", 100, "--burn-in", 50, "--chains", 2)
-NO_PRIOR = dict.fromkeys(("concentration", "discount", "mean_components", "components", "weight"))
-NO_PRIOR["dynamic"] = False
 
 
 @pytest.fixture
@@ -77,43 +72,47 @@ def test_draws_are_kept_when_the_summary_is_not_made(place, partita, monkeypatch
     assert pt.read_draws("f/draws.npz").n_draws == 200
 
 
-def test_priors_by_name():
-    def prior(name, **options):
-        return make_prior(name, {**NO_PRIOR, **options})
+@pytest.fixture
+def fitted(place, partita, without_report):
+    """The model of a fit of few draws with these options."""
 
-    assert prior("dp") == pt.DirichletProcess(pt.Gamma(1, 1))
-    assert prior("dp", concentration="2.5") == pt.DirichletProcess(2.5)
-    assert prior("py") == pt.PitmanYor(pt.Gamma(1, 1), 0.25)
-    assert prior("py", discount=0.0, concentration="2,4") == pt.PitmanYor(pt.Gamma(2, 4), 0.0)
-    assert prior("mfm") == pt.FiniteMixture(mean_components=5)
-    assert prior("mfm", components=3) == pt.FiniteMixture.exactly(3)
-    assert prior("mfm", weight="F", dynamic=True) == pt.FiniteMixture(pt.F(6, 3), dynamic=True)
-    assert prior("mfm", weight="2,1") == pt.FiniteMixture(pt.Gamma(2, 1))
+    def run(options, table="data.csv --columns x,y"):
+        short = "--draws 2 --burn-in 1 --chains 1 --bound none --out f --force"
+        partita("fit", *table.split(), *options.split(), *short.split())
+        return pt.Fit.load("f/fit.npz")
+
+    return run
+
+
+def test_priors_by_name(fitted):
     four = pt.FiniteMixture.exactly(4, weight=0.5, dynamic=True)
-    assert prior("mfm", weight="0.5", components=4, dynamic=True) == four
-    for name, options in (("dp", {"dynamic": True}), ("mfm", {"weight": "beta"})):
-        with pytest.raises(click.UsageError):
-            prior(name, **options)
+    for options, prior in {
+        "--prior dp": pt.DirichletProcess(pt.Gamma(1, 1)),
+        "--prior dp --concentration 2.5": pt.DirichletProcess(2.5),
+        "--prior py": pt.PitmanYor(pt.Gamma(1, 1), 0.25),
+        "--prior py --discount 0 --concentration 2,4": pt.PitmanYor(pt.Gamma(2, 4), 0.0),
+        "--prior mfm": pt.FiniteMixture(mean_components=5),
+        "--prior mfm --components 3": pt.FiniteMixture.exactly(3),
+        "--prior mfm --weight F --dynamic": pt.FiniteMixture(pt.F(6, 3), dynamic=True),
+        "--prior mfm --weight 2,1": pt.FiniteMixture(pt.Gamma(2, 1)),
+        "--prior mfm --weight 0.5 --components 4 --dynamic": four,
+    }.items():
+        assert fitted(options).prior == prior, options
 
 
-def made(name: str, settings: tuple[str, ...], table) -> pt.Kernel:
-    return with_settings(named_kernel(name, table)[0], name, settings)
-
-
-def test_kernels_by_name():
-    values = np.random.default_rng(0).poisson(4.0, (50, 2)).astype(float)
-    table = as_table(values)
-    normal = pt.NormalInverseGamma.empirical(table)
-    assert made("empirical", (), table) == made("normal", (), table) == normal
-    changed = made("empirical", ("mean=1,2", "rate=3"), table)
-    assert changed == pt.NormalInverseGamma((1.0, 2.0), normal.precision, normal.shape, 3.0)
-    poisson = made("poisson", (), table)
-    assert np.allclose(poisson.shape / np.array(poisson.rate), values.mean(axis=0))
-    yes = as_table((values > 3).astype(float))
-    assert made("bernoulli", ("a=2",), yes) == pt.BetaBernoulli(a=2.0)
-    assert made("categorical", (), yes).levels == ((0, 1), (0, 1))
-    with pytest.raises(click.UsageError, match="--set needs a kernel"):
-        made("types", ("a=2",), yes)
+def test_kernels_by_name(place, fitted):
+    counts = np.random.default_rng(0).poisson(4.0, (50, 2))
+    np.savetxt(place / "n.csv", counts, fmt="%d", delimiter=",", header="a,b", comments="")
+    np.savetxt(place / "yes.csv", counts > 3, fmt="%d", delimiter=",", header="a,b", comments="")
+    normal = pt.NormalInverseGamma.empirical(pd.read_csv("data.csv")[["x", "y"]])
+    changed = pt.NormalInverseGamma((1.0, 2.0), normal.precision, normal.shape, 3.0)
+    poisson = fitted("--kernel poisson", "n.csv").kernel
+    assert np.allclose(poisson.shape / np.array(poisson.rate), counts.mean(axis=0))
+    assert fitted("--kernel empirical").kernel == fitted("--kernel normal").kernel == normal
+    assert fitted("--kernel empirical --set mean=1,2 --set rate=3").kernel == changed
+    assert fitted("--kernel bernoulli --set a=2", "yes.csv").kernel == pt.BetaBernoulli(a=2.0)
+    levels = fitted("--kernel categorical", "yes.csv").kernel.levels
+    assert levels == ((0, 1), (0, 1))
 
 
 def test_a_dry_run_says_what_was_understood_and_stops(place, partita):

@@ -129,8 +129,12 @@ def _asked(question: Callable[..., Any]) -> Callable[[], int]:
 
 
 QUESTIONS = {
-    name: _asked(getattr(pt, name))
-    for name in ("price_path", "credible_core", "representatives", "clusters_curve")
+    "estimate": _estimated,
+    "summarize": _summarised,
+    **{
+        name: _asked(getattr(pt, name))
+        for name in ("price_path", "credible_core", "representatives", "clusters_curve")
+    },
 }
 
 
@@ -141,8 +145,7 @@ def interrupt(number: int, place: Path) -> Verdict:
     note = place / "note"
     note.unlink(missing_ok=True)
     path = place / f"interrupted{number}.npz"
-    kinds = ("sample", "estimate", "summarize", "write", *QUESTIONS)
-    kind = kinds[number % len(kinds)]
+    kind = ("sample", "write", *QUESTIONS)[number % (2 + len(QUESTIONS))]
 
     def sampled() -> int:
         fit = pt.sample(DATA, **RUN, checkpoint=path, checkpoint_every=0.001)
@@ -156,7 +159,6 @@ def interrupt(number: int, place: Path) -> Verdict:
         return 0
 
     work = {**QUESTIONS, "sample": sampled, "write": written}
-    work |= {"estimate": _estimated, "summarize": _summarised}
     if kind == "write":
         pt.write_draws(DRAWS, path)
     delay = float(rng.uniform(0.0, 1.3 * (seconds if kind == "sample" else _lasts(kind))))
@@ -179,11 +181,9 @@ def interrupt(number: int, place: Path) -> Verdict:
 def _lasts(kind: str) -> float:
     if kind == "write":
         return 0.1
-    own = {"estimate": _estimated, "summarize": _summarised}
-    work = (own | QUESTIONS)[kind]
-    work()
+    QUESTIONS[kind]()
     start = time.perf_counter()
-    work()
+    QUESTIONS[kind]()
     return time.perf_counter() - start
 
 

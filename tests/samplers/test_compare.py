@@ -21,7 +21,7 @@ PRIOR = pt.DirichletProcess(1.3)
 
 def log_joints(case, rows, partitions):
     """Log of prior times likelihood of all partitions of some rows."""
-    some = replace(case, values=case.values[rows])
+    some = replace(case, rows=case.values[rows])
     return np.array([log_joint(some, PRIOR, labels) for labels in partitions])
 
 

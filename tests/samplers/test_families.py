@@ -85,7 +85,7 @@ def test_many_columns_do_not_overflow():
     rows = rng.standard_normal((6, 120)) * np.exp(rng.uniform(-30, 30, 120))
     kernel = pt.NormalInverseGamma(0, 0.5, 2, tuple(rows.var(axis=0)))
     reference = references.normal_inverse_gamma(0, 0.5, 2, rows.var(axis=0))
-    case = Case("wide", kernel, rows, rows, reference)
+    case = Case("wide", kernel, rows, reference)
     labels = np.array([0, 0, 0, 1, 1, 1], np.int32)
     found = family.log_marginal(*filled(case, labels), 0)
     assert found == pytest.approx(references.log_marginal(reference, rows[:3]), rel=1e-10)
@@ -95,7 +95,7 @@ def test_many_columns_of_levels():
     rows = np.random.default_rng(0).integers(0, 3, (9, 19))
     rows[:3] = np.arange(3)[:, None]
     reference = references.dirichlet_categorical(0.6, [3] * 19)
-    case = Case("wide", pt.DirichletCategorical(weight=0.6), rows, rows.astype(float), reference)
+    case = Case("wide", pt.DirichletCategorical(weight=0.6), rows, reference)
     labels = np.array([0, 0, 0, 1, 1, 1, 1, 1, 1], np.int32)
     found = family.log_marginal(*filled(case, labels), 0)
     assert found == pytest.approx(
@@ -110,7 +110,7 @@ def test_data_far_from_zero_keep_their_precision():
     labels = np.zeros(4, np.int32)
     values = []
     for shift, each in ((0.0, kernel), (1e7, near)):
-        case = Case("far", each, rows - shift, rows - shift, None)
+        case = Case("far", each, rows - shift, None)
         values.append(family.log_marginal(*filled(case, labels), 0))
     assert values[0] == pytest.approx(values[1], abs=1e-6)
 
@@ -119,11 +119,10 @@ def test_data_far_from_zero_keep_their_precision():
 
 
 def marginal_of(kernel, rows) -> float:
-    rows = np.asarray(rows, float)
-    case = Case("rows", kernel, rows, rows, None)
+    case = Case("rows", kernel, rows, None)
     _, _, bound = compiled(case)
     found = family.log_marginal(*filled(case, np.zeros(len(rows), np.int32)), 0)
-    return found + bound.log_base(rows).sum()
+    return found + bound.log_base(case.values).sum()
 
 
 SCALE = np.array([[1.5, 0.4], [0.4, 1.0]])

@@ -80,7 +80,7 @@ def test_density_of_large_counts():
     grid = np.array([0, 170, 171, 200, 690, 2_000])
     found = fit.density(grid)
     case = CASES["poisson"]
-    one = Case("counts", case.kernel, x, x[:, None], references.gamma_poisson([1], 0.01))
+    one = Case("counts", case.kernel, x, references.gamma_poisson([1], 0.01))
     expected = [
         [
             density_given(one, labels.astype(int), alpha, fit.prior, np.array([point]))

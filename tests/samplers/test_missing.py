@@ -63,7 +63,7 @@ def rows_for(name: str, n: int) -> np.ndarray:
 def case_of(name: str, n: int) -> Case:
     kernel, columns = KERNELS[name]
     rows = rows_for(name, n)
-    return Case(name, kernel, rows, rows, references.of_present_cells(columns))
+    return Case(name, kernel, rows, references.of_present_cells(columns))
 
 
 @pytest.mark.parametrize("name", KERNELS)

@@ -3,7 +3,6 @@
 import math
 import pickle
 import sys
-from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
@@ -387,34 +386,6 @@ class WithoutTables(pt.PartitionPrior):
         return 1.0
 
 
-class WithOtherTables(WithoutTables):
-    def tables(self, n_items: int) -> Any:
-        return np.zeros(n_items)
-
-
-class Nothing(pt.Kernel):
-    """None of the five functions."""
-
-
-class Plain(ExponentialGamma):
-    """Hyperparameters of no shape."""
-
-    def hyper(self, n_columns: int) -> Any:
-        return np.zeros(n_columns + 1)
-
-
-class Bare(pt.Kernel):
-    """The five functions, and no hyperparameters."""
-
-    add, remove, refresh = add, add, ExponentialGamma.refresh
-    log_predictive, log_marginal = ExponentialGamma.log_predictive, ExponentialGamma.log_marginal
-
-
-@dataclass(frozen=True)
-class Loose(ExponentialGamma):
-    """Fields that nobody checks."""
-
-
 FAILING_PRIORS = [
     (lambda n, k: 1 / 0, lambda n: 0.0, "log_v", "ZeroDivisionError.*of N and k that returns"),
     (lambda k: 0.0, lambda n: 0.0, "log_v", "TypeError.*2 were given.*of N and k"),
@@ -424,18 +395,29 @@ FAILING_PRIORS = [
 ]
 PRIORS_WITHOUT_TABLES = [
     (WithoutTables(), "has no tables"),
-    (WithOtherTables(), "tables of WithOtherTables are array.*expected PriorTables"),
+    (
+        type("Odd", (WithoutTables,), {"tables": lambda _, n_items: np.zeros(n_items)})(),
+        "tables of Odd are array.*expected PriorTables",
+    ),
     (UNIFORM.bind(9), "holds tables for 9, 10 items"),
 ]
+FIVE = {"add": add, "remove": add, "refresh": ExponentialGamma.refresh}
+FIVE |= {name: getattr(ExponentialGamma, name) for name in ("log_predictive", "log_marginal")}
 FAILING_KERNELS = [
-    (Nothing(), "Nothing has no function 'add'; a kernel needs add, remove"),
+    (
+        type("Nothing", (pt.Kernel,), {})(),
+        "Nothing has no function 'add'; a kernel needs add, remove",
+    ),
     (broken(log_marginal=None), "has no function 'log_marginal'"),
     (broken(add=lambda x: None), r"add: .*takes 1 .*Expected a function add\(x, n, block, j\)"),
     (broken(log_marginal=add), r"takes 4 .* a function log_marginal\(n, block, j\)"),
     (broken(refresh=len), "compiled: refresh: .*not a function"),
     (broken(refresh=lambda n, block, j: 1.0), "refresh returns float64; expected none"),
-    (Plain(), r"hyper\(2\) of Plain has shape \(3,\); expected \(2, …\)"),
-    (Bare(), "is not a dataclass"),
+    (
+        broken(hyper=lambda _, n: np.zeros(n + 1)),
+        r"hyper\(2\) of Broken has shape \(3,\); expected \(2, …\)",
+    ),
+    (type("Bare", (pt.Kernel,), FIVE)(), "is not a dataclass"),
 ]
 REFERENCES = (lambda: 0.0, lambda rows: 1 / 0, lambda rows: "x")
 check_kernel = pt.testing.check_kernel
@@ -452,7 +434,11 @@ CHECK = partial(check_kernel, ExponentialGamma(), WAITING)
         *(("kernel", m, lambda k=k: sampled(kernel=k)) for k, m in FAILING_KERNELS),
         *(("kernel", m, lambda k=k: check_kernel(k, WAITING)) for k, m in FAILING_KERNELS),
         *(
-            ("shape", "one per column", lambda shape=shape: sampled(kernel=Loose(shape=shape)))
+            (
+                "shape",
+                "one per column",
+                lambda shape=shape: sampled(kernel=ExponentialGamma(shape=shape)),
+            )
             for shape in ("two", None, [[1.0, 2.0]], [1.0, 2.0, 3.0])
         ),
         *(("log_marginal", "failed when", lambda r=r: CHECK(log_marginal=r)) for r in REFERENCES),

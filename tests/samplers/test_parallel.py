@@ -33,7 +33,7 @@ def incomplete(n):
     rows[1] = np.nan
     of_column = samplers_models.normal_inverse_gamma(0.2, 0.5, 2, 1)
     kernel = pt.NormalInverseGamma(0.2, 0.5, 2, 1)
-    return Case("incomplete", kernel, rows, rows, samplers_models.of_present_cells([of_column] * 2))
+    return Case("incomplete", kernel, rows, samplers_models.of_present_cells([of_column] * 2))
 
 
 CASES["incomplete"] = incomplete(N)

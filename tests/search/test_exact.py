@@ -10,16 +10,13 @@ from loss_instances import every_loss
 from partita.search import exact as method
 from partita.search.bounds.pairs import Relaxation, pair_programme
 from reference import ground_truth
-from reference import search_methods as reference
 from reference.partitions import every_partition
-from search_tasks import all_losses, found, make_task, random_draws, random_posterior
+from search_tasks import all_losses, found, make_task, minimisers, random_draws, random_posterior
 
 
 def all_minimisers(draws: pt.Draws, loss, cap: int | None = None) -> list[list[int]]:
-    unique = draws.unique()
-    rows, mass = unique.labels.tolist(), unique.probabilities.tolist()
     listed = [c for c in every_partition(draws.n_items) if cap is None or max(c) < cap]
-    return reference.minimisers(loss, listed, rows, mass)
+    return minimisers(loss, listed, draws)
 
 
 @every_loss

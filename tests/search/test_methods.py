@@ -16,7 +16,7 @@ from reference import ground_truth
 from reference import search_methods as reference
 from reference.losses import similarity as exact_similarity
 from reference.partitions import first_appearance
-from search_tasks import found, make_task, random_draws, stored_draws
+from search_tasks import found, make_task, minimisers, random_draws, stored_draws
 
 PARTITIONS = [
     [0],
@@ -177,12 +177,12 @@ def test_best_cut_of_the_reference(loss, name, seed):
     """Distinct distances, so that both linkages merge in the same order."""
     draws = random_draws(8, 60, seed=seed)
     unique = draws.unique()
-    rows, mass = unique.labels.tolist(), unique.probabilities.tolist()
-    cuts = reference.linkage_cuts(exact_similarity(rows, mass), name)
+    matrix = exact_similarity(unique.labels.tolist(), unique.probabilities.tolist())
+    cuts = reference.linkage_cuts(matrix, name)
     for cap in (None, 3):
         allowed = [c for c in cuts if cap is None or max(c) < cap]
         reached = SEARCHES[name](make_task(draws, loss, max_clusters=cap))
-        assert found(reached) == reference.minimisers(loss, allowed, rows, mass)
+        assert found(reached) == minimisers(loss, allowed, draws)
 
 
 @pytest.mark.parametrize(
@@ -207,9 +207,8 @@ def test_values_of_mcclust(name, loss, linkage_name, value):
 
 
 def best_draws(draws: pt.Draws, loss, cap: int | None = None) -> list[list[int]]:
-    unique = draws.unique()
-    rows, mass = unique.labels.tolist(), unique.probabilities.tolist()
-    return reference.minimisers(loss, [r for r in rows if cap is None or max(r) < cap], rows, mass)
+    rows = draws.unique().labels.tolist()
+    return minimisers(loss, [row for row in rows if cap is None or max(row) < cap], draws)
 
 
 @every_loss
