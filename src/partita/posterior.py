@@ -121,7 +121,7 @@ class Posterior:
 
     def expected(self, loss: Loss, labels: Labels) -> float:
         """Posterior expected loss; that of VI_LB from the similarity matrix, where there is one."""
-        if loss.needs_similarity and self.has_similarity:
+        if self.has_similarity and loss.needs_similarity:
             return loss.expected_from_similarity(self.draws.canonical(labels), self.similarity)
         if loss.averages_distances:
             return float((self.distances(loss, labels) * self.draws.probabilities).sum())

@@ -100,14 +100,14 @@ class Explanation(Result):
         unit = f" {self.loss.unit}" if self.loss.unit else ""
         if len(self.changes) == 1:
             return f"{self._said(self.changes[0])} (all of {self.distance:.3g}{unit})"
-        shown, left = self.changes[:most], self.changes[most:]
-        told = [self._said(change) for change in shown]
-        shares = [change.share for change in shown]
-        if left:
-            told.append(counted(len(left), "smaller change"))
-            shares.append(sum(change.share for change in left))
-        told = [f"{text} ({part})" for text, part in zip(told, map(share, shares), strict=True)]
-        return f"{'; '.join(told)}; {self.distance:.3g}{unit} in all"
+        told = [self._said(change) for change in self.changes[:most]]
+        shares = [change.share for change in self.changes]
+        if len(shares) > most:
+            told.append(counted(len(shares) - most, "smaller change"))
+            shares[most:] = [sum(shares[most:])]
+        parts = zip(told, map(share, shares), strict=True)
+        listed = "; ".join([f"{text} ({part})" for text, part in parts])
+        return f"{listed}; {self.distance:.3g}{unit} in all"
 
     def _said(self, change: Change) -> str:
         what = self._items(change.items)

@@ -167,7 +167,7 @@ class Task:
 
     def evaluate(self, labels: Labels) -> float:
         """Expected loss by the strict kernels, independent of any search's running sums."""
-        if self.draws is None or (self.loss.uses_similarity and self.has_similarity):
+        if self.draws is None or (self.has_similarity and self.loss.uses_similarity):
             return self.loss.expected_from_similarity(labels, self.similarity)
         if self.loss.averages_distances:
             distances = self.distances_to(labels)
