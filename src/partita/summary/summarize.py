@@ -549,7 +549,7 @@ def _side_by_side(
     estimates = {"VI": vi, "Binder": binder}
     if main.loss not in (vi.loss, binder.loss):
         estimates[repr(main.loss)] = main
-    losses: tuple[Loss, ...] = (Binder(), VILowerBound(), VI())
+    losses: tuple[Loss, ...] = (binder.loss, VILowerBound(), vi.loss)
     expected = [
         np.array([posterior.expected(loss, found.labels) for found in estimates.values()])
         for loss in losses
@@ -560,8 +560,8 @@ def _side_by_side(
         expected_binder=expected[0],
         expected_vi_lb=expected[1],
         expected_vi=expected[2],
-        vi_distance=_distance(VI(), vi.labels, binder.labels),
-        binder_distance=_distance(Binder(), vi.labels, binder.labels),
+        vi_distance=_distance(vi.loss, vi.labels, binder.labels),
+        binder_distance=_distance(binder.loss, vi.labels, binder.labels),
     )
 
 

@@ -166,22 +166,26 @@ def _quality_in_words(found: Estimate) -> str:
     return text
 
 
+def _numbers(summary: AnySummary) -> tuple[dict[int, float], int, int, tuple[int, int]]:
+    """Shares of the draws by their number, the estimate's, the most frequent, and an interval."""
+    counts, k = summary.counts, summary.estimate._sizes.size
+    found = dict(zip(counts.values.tolist(), counts.probabilities.tolist(), strict=True))
+    return found, k, counts.mode, counts.interval(summary.ball.prob)
+
+
 def _number_in_draws(summary: AnySummary) -> str:
     """Describe the posterior of the number, in words."""
-    counts, said, k = summary.counts, words(summary.draws.kind), summary.estimate._sizes.size
-    found = dict(zip(counts.values.tolist(), counts.probabilities.tolist(), strict=True))
-    if len(found) == 1 and k in found:
-        return f"all {said.draws} have {k:,}"
+    (found, k, mode, (low, high)), said = _numbers(summary), words(summary.draws.kind)
     if len(found) == 1:
-        return f"no {said.draw} has {k:,}, all have {counts.mode:,}"
+        here = f"all {said.draws} have" if k in found else f"no {said.draw} has {k:,}, all have"
+        return f"{here} {mode:,}"
     text = f"no {said.draw} has {k:,}"
     if k in found:
         text = f"{share(found[k])} {said.of_all} have {k:,}"
-    if found[counts.mode] > found.get(k, 0.0):
-        text += f", {share(found[counts.mode])} have {counts.mode:,} (the most frequent)"
-    low, high = counts.interval(summary.prob)
+    if found[mode] > found.get(k, 0.0):
+        text += f", {share(found[mode])} have {mode:,} (the most frequent)"
     if low < high:
-        text += f", at least {percent(summary.prob)} have {low:,} to {high:,}"
+        text += f", at least {percent(summary.ball.prob)} have {low:,} to {high:,}"
     return text
 
 
@@ -249,19 +253,17 @@ def weights_in_words(draws: AnyDraws) -> str:
 
 def in_draws(summary: AnySummary) -> str:
     """The number of the estimate, and how often the draws have it and others, in a sentence."""
-    counts, said, k = summary.counts, words(summary.draws.kind), summary.estimate._sizes.size
-    found = dict(zip(counts.values.tolist(), counts.probabilities.tolist(), strict=True))
-    mine, top = found.get(k, 0.0), float(counts.probabilities.max())
+    (found, k, mode, (low, high)), said = _numbers(summary), words(summary.draws.kind)
+    mine, top = found.get(k, 0.0), found[mode]
     text = f"The estimate has {counted(k, summary.draws.part_name)}"
     if len(found) == 1 and mine > 0.0:
         return f"{text}, as do all {said.draws}."
     text += f", as do {share(mine)} {said.of_all}" if mine else f", which no {said.draw} has"
     others = []
     if top > mine:
-        others.append(f"the most frequent number is {counts.mode:,} ({share(top)})")
-    low, high = counts.interval(summary.prob)
+        others.append(f"the most frequent number is {mode:,} ({share(top)})")
     if low < high:
-        others.append(f"at least {percent(summary.prob)} have {low:,} to {high:,}")
+        others.append(f"at least {percent(summary.ball.prob)} have {low:,} to {high:,}")
     return f"{text}; {' and '.join(others)}." if others else f"{text}."
 
 
