@@ -6,6 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import partita as pt
+from partita.labels import by_size
+from partita.losses.explain import explain_all
 
 
 def test_the_same_partition_has_no_changes():
@@ -66,3 +68,23 @@ def test_changes_account_for_every_item_that_moves(pair, loss):
 
     table = pt.cross_table(a, b)
     assert stays.size == table[linear_sum_assignment(table, maximize=True)].sum()
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(1, 9).flatmap(
+        lambda n: st.lists(
+            st.lists(st.integers(0, 4), min_size=n, max_size=n), min_size=2, max_size=5
+        )
+    ),
+    st.sampled_from([pt.VI(), pt.Binder(), pt.NID()]),
+)
+def test_several_partitions_are_explained_as_one_by_one(partitions, loss):
+    first, *others = [by_size(labels) for labels in partitions]
+    together = explain_all(first, np.array(others), loss, None)
+    for found, other in zip(together, others, strict=True):
+        alone = pt.explain(first, other, loss=loss)
+        assert found.distance == alone.distance
+        assert [(c.kind, c.items.tolist(), c.origin, c.target, c.share) for c in found.changes] == [
+            (c.kind, c.items.tolist(), c.origin, c.target, c.share) for c in alone.changes
+        ]

@@ -203,6 +203,7 @@ def test_plain_values_are_json(summary, tmp_path):
     assert plain["ball"]["radius"] == summary.ball.radius
     assert plain["items"]["placement"] == summary.items.placement.tolist()
     assert plain["options"]["prob"] == 0.9
+    assert '"_' not in json.dumps(plain)  # fields only: no private attribute of a class
     path = tmp_path / "summary.json"
     text = summary.to_json(path)
     assert json.loads(path.read_text()) == json.loads(text) == plain
