@@ -75,44 +75,6 @@ def systematic(
     return np.minimum(index, probabilities.size - 1)
 
 
-@about("items")
-def item_positions(
-    items: ArrayLike, n_items: int, names: tuple[str, ...] | None
-) -> NDArray[np.int64]:
-    """Positions of items given by position, mask or name; each may appear once."""
-    wanted = indexer(items, "items")
-    if wanted.dtype.kind in "UO":
-        if names is None:
-            raise InvalidInputError(
-                "items were given by name, but these draws carry no item names."
-            )
-        position = {name: i for i, name in enumerate(names)}
-        unknown = [name for name in wanted.tolist() if name not in position]
-        if unknown:
-            raise InvalidInputError(f"no item named {unknown[0]!r} in these draws.")
-        columns = np.array([position[name] for name in wanted.tolist()], np.int64)
-    elif wanted.dtype.kind == "b":
-        if wanted.size != n_items:
-            raise InvalidInputError(
-                f"the mask of items has length {wanted.size}; expected {n_items}."
-            )
-        columns = np.flatnonzero(wanted).astype(np.int64)
-    elif wanted.size and wanted.dtype.kind not in "iu":
-        raise unexpected(items, "items", "positions, a mask or names")
-    else:
-        columns = wanted.astype(np.int64)
-        if columns.size and (columns.min() < -n_items or columns.max() >= n_items):
-            raise InvalidInputError(
-                f"item positions must lie in 0 … {n_items - 1}, got {wanted.tolist()[:5]}."
-            )
-        columns %= n_items
-    if columns.size == 0:
-        raise InvalidInputError("no items selected; at least one is needed.")
-    if np.unique(columns).size != columns.size:
-        raise InvalidInputError("an item is selected twice; each item can appear once.")
-    return columns
-
-
 Stored = Union[NDArray[np.unsignedinteger[Any]], "RemoteLabels"]
 """Canonical labels in memory, in a file that is mapped there, or on the workers of a cluster."""
 
@@ -382,9 +344,40 @@ class DrawsBase:
                 raise InvalidInputError(f"no chain {unknown[0]!r}; the chains are {known}.")
         return self._take(np.isin(self._chain, wanted))
 
+    @about("items")
     def item_positions(self, items: ArrayLike) -> NDArray[np.int64]:
         """Positions of items given by position, mask or name; each may appear once."""
-        return item_positions(items, self.n_items, self._item_names)
+        wanted = indexer(items, "items")
+        if wanted.dtype.kind in "UO":
+            if self._item_names is None:
+                raise InvalidInputError(
+                    "items were given by name, but these draws carry no item names."
+                )
+            position = {name: i for i, name in enumerate(self._item_names)}
+            unknown = [name for name in wanted.tolist() if name not in position]
+            if unknown:
+                raise InvalidInputError(f"no item named {unknown[0]!r} in these draws.")
+            columns = np.array([position[name] for name in wanted.tolist()], np.int64)
+        elif wanted.dtype.kind == "b":
+            if wanted.size != self.n_items:
+                raise InvalidInputError(
+                    f"the mask of items has length {wanted.size}; expected {self.n_items}."
+                )
+            columns = np.flatnonzero(wanted).astype(np.int64)
+        elif wanted.size and wanted.dtype.kind not in "iu":
+            raise unexpected(items, "items", "positions, a mask or names")
+        else:
+            columns = wanted.astype(np.int64)
+            if columns.size and (columns.min() < -self.n_items or columns.max() >= self.n_items):
+                raise InvalidInputError(
+                    f"item positions must lie in 0 … {self.n_items - 1}, got {wanted.tolist()[:5]}."
+                )
+            columns %= self.n_items
+        if columns.size == 0:
+            raise InvalidInputError("no items selected; at least one is needed.")
+        if np.unique(columns).size != columns.size:
+            raise InvalidInputError("an item is selected twice; each item can appear once.")
+        return columns
 
     def unique(self) -> Self:
         """Each distinct draw once, in order of first appearance, with its mass as weight.

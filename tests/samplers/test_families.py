@@ -12,7 +12,7 @@ import partita as pt
 from partita.io.data_table import as_table
 from partita.kernels.gibbs import family, primitives
 from partita.kernels.gibbs.chain import choose
-from partita.kernels.gibbs.density import join_weights
+from partita.kernels.gibbs.family import join_weights
 from partita.kernels.gibbs.primitives import Likelihood, Prior
 from partita.kernels.gibbs.prior import update_concentration
 from partita.samplers.chains import (

@@ -9,7 +9,7 @@ import pytest
 
 import partita as pt
 from partita.kernels.gibbs import family
-from partita.kernels.gibbs.density import join_weights
+from partita.kernels.gibbs.family import join_weights
 from reference import samplers_models as references
 from samplers.cases import PRIORS, Case, exact
 from samplers.test_families import LABELS, compiled, flat

@@ -2,41 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-# ------------------------------------------------------------------ losses by name
-
-
-class Home(NamedTuple):
-    """Module of a loss and its description in help."""
-
-    module: str
-    """Its file in this folder."""
-    kind: str
-    """Its class, a public name."""
-
-
 LOSSES = {
-    "vi": Home("builtin", "VI"),
-    "binder": Home("builtin", "Binder"),
-    "vi_lb": Home("builtin", "VILowerBound"),
-    "nvi": Home("builtin", "NVI"),
-    "id": Home("builtin", "ID"),
-    "nid": Home("builtin", "NID"),
-    "one_minus_ari": Home("builtin", "OneMinusARI"),
-    "one_minus_pear": Home("builtin", "OneMinusPEAR"),
-    "faro": Home("builtin", "FARO"),
+    "vi": "builtin:VI",
+    "binder": "builtin:Binder",
+    "vi_lb": "builtin:VILowerBound",
+    "nvi": "builtin:NVI",
+    "id": "builtin:ID",
+    "nid": "builtin:NID",
+    "one_minus_ari": "builtin:OneMinusARI",
+    "one_minus_pear": "builtin:OneMinusPEAR",
+    "faro": "builtin:FARO",
 }
-"""Losses that a name alone makes. A new one is found everywhere once it stands here."""
+"""Losses that a name alone makes, with their file in this folder and their class, a public name.
+A new one is found everywhere once it stands here."""
 
-WITH_ARGUMENTS = {
-    "entropy": Home("builtin", "Entropy"),
-    "additive": Home("user", "Additive"),
-}
+WITH_ARGUMENTS = {"entropy": "builtin:Entropy", "additive": "user:Additive"}
 """Losses that have to be given something, in brackets or in Python."""
-
-
-def homes() -> dict[str, str]:
-    """Every class of the tables, and its module below ``partita``."""
-    rows = (*LOSSES.values(), *WITH_ARGUMENTS.values())
-    return {home.kind: f"losses.{home.module}" for home in rows}

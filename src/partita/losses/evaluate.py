@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
@@ -38,8 +38,7 @@ _CALL = re.compile(r"\s*([a-z_]+)\s*\(\s*([^()]+?)\s*\)\s*")
 
 def class_of(name: str) -> type[Loss]:
     """The class of a name in the tables."""
-    home = {**LOSSES, **WITH_ARGUMENTS}[name]
-    found: type[Loss] = getattr(import_module(f"partita.losses.{home.module}"), home.kind)
+    found: type[Loss] = resolve_name("partita.losses." + {**LOSSES, **WITH_ARGUMENTS}[name])
     return found
 
 

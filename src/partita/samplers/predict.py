@@ -140,7 +140,7 @@ class Predictions(_FitBase):
 
     def _log_densities(self, encoded: Floats, n_jobs: int | None) -> Iterator[Floats]:
         """Log densities (n_draws, n_some) of all draws, at the points in blocks."""
-        from partita.kernels.gibbs.density import predictive_log_densities
+        from partita.kernels.gibbs.family import predictive_log_densities
 
         arrays, tables = self._model_arrays(self.kernel, encoded)
         base, alone = self.kernel.log_base(encoded), _log_alone(encoded, arrays, tables)
@@ -173,7 +173,7 @@ class Predictions(_FitBase):
         self, chosen: NDArray[np.int64], items: NDArray[np.int64], n_jobs: int | None
     ) -> Floats:
         """log p(x_i | x_−i, c_−i) of items under some draws, (n_chosen, n_items)."""
-        from partita.kernels.gibbs.density import leave_one_out_log_densities
+        from partita.kernels.gibbs.family import leave_one_out_log_densities
 
         values = self.values
         arrays = flatten(self.kernel, len(values), np.asarray(np.isnan(values).any(axis=0)))
@@ -220,7 +220,7 @@ class Predictions(_FitBase):
         """
         from scipy.special import logsumexp
 
-        from partita.kernels.gibbs.density import join_weights
+        from partita.kernels.gibbs.family import join_weights
 
         partition = self._by_size(labels)
         with about("new_data", "data"):

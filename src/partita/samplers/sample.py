@@ -179,7 +179,7 @@ def _from_sample(
     Where the chain keeps half the groups that it began with, they were too few for these data, and
     it is run again on four times the rows from four times the groups.
     """
-    from partita.kernels.gibbs.density import join_weights
+    from partita.kernels.gibbs.family import join_weights
 
     n_items, times = len(values), 1
     incomplete = np.asarray(np.isnan(values).any(axis=0))
