@@ -243,13 +243,14 @@ def overlaps(row: Int32s, k: int, estimate: Int32s, table: Ints, nearest: Ints) 
 
 
 @inner_kernel
-def sort_falling(values: Floats) -> None:
-    """Sort in place, largest first, by Shell's method: NumPy's sort takes seconds to compile."""
+def sort_falling(values: Floats, size: int) -> None:
+    """Sort the first values in place, largest first, by Shell's method: NumPy's sort takes seconds
+    to compile."""
     gap = 1
-    while gap < values.size // 3:
+    while gap < size // 3:
         gap = 3 * gap + 1
     while gap > 0:
-        for z in range(gap, values.size):
+        for z in range(gap, size):
             moved = values[z]
             place = z
             while place >= gap and values[place - gap] < moved:
@@ -413,7 +414,7 @@ class Boxes(NamedTuple):
 
 
 @inner_kernel
-def most_shared(i: int, taken: Ints, offset: Ints, tables: Overlaps) -> float:
+def most_shared(i: int, taken: Ints, n_sides: int, offset: Ints, tables: Overlaps) -> float:
     """A bound of E log |C ∩ M_i| over the sets that take ``taken`` items of each cluster."""
     total = 0.0
     plain = 0.0
@@ -422,14 +423,16 @@ def most_shared(i: int, taken: Ints, offset: Ints, tables: Overlaps) -> float:
         mass = tables.mass[line]
         for ref in range(REFERENCES):
             together = 0.0
-            for k in range(taken.size):
+            for k in range(n_sides):
                 together += tables.tops[line, ref, offset[k] + taken[k]]
             if ref == REFERENCES - 1:
                 plain += together
             value = tables.logs[line, ref] + mass * math.log2(together / mass)
-            lowest = min(lowest, value)
+            if value < lowest:
+                lowest = value
         total += lowest
-    return min(total, math.log2(plain))
+    other = math.log2(plain)
+    return total if total < other else other
 
 
 def gaining_compositions(
@@ -488,10 +491,14 @@ def _search_boxes(
         for k in range(n_sides):
             fewest += least[k]
         for k in range(n_sides):
-            most[k] = min(most[k], most[n_sides] - (fewest - least[k]))
+            room = most[n_sides] - (fewest - least[k])
+            if room < most[k]:
+                most[k] = room
             largest += most[k]
-        least[n_sides] = max(least[n_sides], fewest)
-        most[n_sides] = min(most[n_sides], largest)
+        if least[n_sides] < fewest:
+            least[n_sides] = fewest
+        if most[n_sides] > largest:
+            most[n_sides] = largest
         if least[n_sides] > most[n_sides]:
             continue
         size_cost = size_price * math.log2(least[n_sides]) + per_item
@@ -500,17 +507,14 @@ def _search_boxes(
             gain[k] = 0.0
             if most[k] == 0:
                 continue
-            here = values[bounds[k] : bounds[k + 1]]
             for z in range(bounds[k], bounds[k + 1]):
                 i = order[z]
-                shared = most_shared(i, most[:n_sides], offset, tables)
+                shared = most_shared(i, most, n_sides, offset, tables)
                 values[z] = prices[i] - size_cost + 2.0 * shared
-            best = ranked[: here.size]
-            for z in range(here.size):
-                best[z] = here[z]
-            sort_falling(best)
+                ranked[z - bounds[k]] = values[z]
+            sort_falling(ranked, bounds[k + 1] - bounds[k])
             for z in range(most[k]):
-                value = best[z]
+                value = ranked[z]
                 if z < least[k] or value > 0.0:
                     bound += value
                 if value > 0.0:

@@ -172,7 +172,7 @@ def sums_of_rows(
     estimate: Int32s, rows: Int32s, k_rows: Ints, terms: Floats
 ) -> tuple[Floats, Floats]:
     """Σ f(n_te) and Σ f(n_t) of each row."""
-    estimate, k_rows = writable(estimate), writable(k_rows)
+    estimate, rows, k_rows = writable(estimate), writable(rows), writable(k_rows)
     sizes, order, table, count = _prepared(estimate, k_rows)
     joint, truth = np.empty(len(rows)), np.empty(len(rows))
     _fill_sums(estimate, sizes, order, rows, k_rows, terms, table, count, joint, truth)

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import fast_kernel, kernel, part_of_kernel
+from partita.kernels._jit import part_of_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints
-from partita.kernels.contingency import Form, combine, sum_by_table
+from partita.kernels.contingency import Form, combine
 from partita.kernels.problem import LANES, AveragedSumsProblem, PerDrawProblem, Scratch
 
 
@@ -37,52 +37,22 @@ class CountState(NamedTuple):
     mean_joint: Floats  # (1,): its mean over draws
 
 
-@kernel
-def number_rows(labels: Int32s, offsets: Ints, row_of: NDArray[np.uint32], first: int) -> None:
-    """Write a block of draws into the item-major table of rows, in tiles that stay in cache."""
-    n_draws, n_items = labels.shape
-    for tile in range(0, n_items, 32):
-        stop = min(tile + 32, n_items)
-        for m in range(n_draws):
-            offset = offsets[first + m]
-            for i in range(tile, stop):
-                row_of[i, first + m] = labels[m, i] + offset
-
-
-@kernel
-def _fill_truth(
-    labels: Int32s, clusters: Ints, terms: Floats, sizes: Int32s, truth: Floats
-) -> None:
-    for m in range(labels.shape[0]):
-        truth[m] = sum_by_table(labels[m], clusters[m], terms, sizes)
+def number_rows(labels: Int32s, clusters: Ints) -> tuple[NDArray[np.uint32], Ints]:
+    """Rows of labels: clusters of draws numbered consecutively. And the first row of each draw."""
+    begins = np.cumsum(clusters) - clusters
+    # Unsigned: an index that cannot be negative is not checked for counting from the end.
+    return labels.astype(np.uint32) + begins.astype(np.uint32)[:, None], begins
 
 
 def truth_sums(labels: Int32s, clusters: Ints, terms: Floats) -> Floats:
     """Σ f(n_t) of each draw of a block."""
-    truth = np.empty(len(labels))
-    # Counts are copied because a read-only array would compile again.
-    _fill_truth(labels, np.array(clusters), terms, np.empty(labels.shape[1], np.int32), truth)
-    return truth
-
-
-@fast_kernel
-def _weigh_companions(
-    row_of: NDArray[np.uint32], weights: Floats, item: int, others: Ints, out: Floats
-) -> None:
-    for p in range(others.size):
-        other = others[p]
-        total = 0.0
-        for m in range(weights.size):
-            if row_of[item, m] == row_of[other, m]:
-                total += weights[m]
-        out[p] = total
+    rows, begins = number_rows(labels, clusters)
+    return np.asarray(np.add.reduceat(terms[np.bincount(rows.ravel())], begins))
 
 
 def together(problem: Any, item: int, others: Ints) -> Floats:
     """Weight of the draws in which an item shares a cluster with each of the others."""
-    out = np.empty(others.size)
-    _weigh_companions(problem.row_of, problem.weights, item, others, out)
-    return out
+    return np.asarray((problem.row_of[others] == problem.row_of[item]) @ problem.weights)
 
 
 def fill(problem: Any, state: CountState) -> None:
@@ -152,28 +122,8 @@ def close(problem: Any, state: CountState, slot: int, last: int) -> None:
         state.gains[r, last] = empty
 
 
-DRAWS = 8
+DRAWS = 4
 """Draws whose rows are added together: sums are then read and written once for all of them."""
-
-
-@part_of_kernel
-def add_rows(
-    gains: Floats, rows: tuple[int, ...], weights: tuple[float, ...], width: int, out: Floats
-) -> None:
-    """Add eight rows of a table. Written out, because only then do vectors run along the rows."""
-    r0, r1, r2, r3, r4, r5, r6, r7 = rows
-    w0, w1, w2, w3, w4, w5, w6, w7 = weights
-    for k in range(width):
-        out[k] += (
-            w0 * gains[r0, k]
-            + w1 * gains[r1, k]
-            + w2 * gains[r2, k]
-            + w3 * gains[r3, k]
-            + w4 * gains[r4, k]
-            + w5 * gains[r5, k]
-            + w6 * gains[r6, k]
-            + w7 * gains[r7, k]
-        )
 
 
 @part_of_kernel
@@ -184,14 +134,12 @@ def joint_gains(problem: Any, state: CountState, item: int, width: int, out: Flo
         out[k] = 0.0
     whole = rows.size // DRAWS * DRAWS
     for m in range(0, whole, DRAWS):
-        r, w = rows[m : m + DRAWS], weights[m : m + DRAWS]
-        add_rows(
-            gains,
-            (r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7]),
-            (w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]),
-            width,
-            out,
-        )
+        r0, r1, r2, r3 = rows[m], rows[m + 1], rows[m + 2], rows[m + 3]
+        w0, w1, w2, w3 = weights[m], weights[m + 1], weights[m + 2], weights[m + 3]
+        # Written out, because only then do vectors run along the rows.
+        for k in range(width):
+            one = w0 * gains[r0, k] + w1 * gains[r1, k]
+            out[k] += one + w2 * gains[r2, k] + w3 * gains[r3, k]
     for m in range(whole, rows.size):
         for k in range(width):
             out[k] += weights[m] * gains[rows[m], k]
@@ -238,14 +186,6 @@ def add_merge_gains(
             y = state.counts[r, filled[q]]
             gain = problem.terms[x + y] - problem.terms[x] - problem.terms[y]
             change[filled[p], filled[q]] += weight * gain
-
-
-@fast_kernel
-def _weighted(weights: Floats, values: Floats) -> float:
-    total = 0.0
-    for m in range(weights.size):
-        total += weights[m] * values[m]
-    return total
 
 
 class _CountTables:

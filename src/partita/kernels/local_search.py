@@ -9,7 +9,6 @@ import numpy as np
 from partita.kernels._jit import fast_kernel, part_of_kernel
 from partita.kernels.arrays import Bools, Floats, Int32s, Ints
 from partita.kernels.contingency import Form, combine
-from partita.kernels.counts import DRAWS, add_rows
 from partita.kernels.problem import (
     LANES,
     NUDGE,
@@ -28,12 +27,6 @@ from partita.kernels.problem import (
     score_merges,
     swap_gain,
 )
-
-
-@part_of_kernel
-def has_room(state: State) -> bool:
-    """Whether a new cluster fits and leaves an empty slot in the padded tables."""
-    return bool(state.k[0] + 2 <= state.sizes.size)
 
 
 @part_of_kernel
@@ -70,18 +63,12 @@ def close_gap(problem: Problem, state: State, slot: int | np.int64) -> None:
 
 
 @part_of_kernel
-def own_sum(problem: Problem, state: State) -> float:
+def own_sum(terms: Floats, sizes: Ints, n_slots: int | np.int64) -> float:
     """Σ f(n_e)."""
     total = 0.0
-    for k in range(state.k[0]):
-        total += problem.terms[state.sizes[k]]
+    for k in range(n_slots):
+        total += terms[sizes[k]]
     return total
-
-
-@part_of_kernel
-def objective_of(problem: Problem, state: State) -> float:
-    """Expected loss of the state, from its running sums."""
-    return loss_of(problem, state, own_sum(problem, state))
 
 
 _NO_ITEMS, _NO_SLOTS = np.empty(0, np.int64), np.empty(0, np.int32)
@@ -111,7 +98,7 @@ def _arrange(
         for empty in range(state.k[0] - 1, -1, -1):
             if state.sizes[empty] == 0:
                 close_gap(problem, state, empty)
-    return objective_of(problem, state)
+    return loss_of(problem, state, own_sum(problem.terms, state.sizes, state.k[0]))
 
 
 def fill_state(problem: Problem, state: State) -> None:
@@ -124,37 +111,11 @@ def objective(problem: Problem, state: State) -> float:
     return _arrange(problem, state, _NO_ITEMS, _NO_SLOTS, False, False)
 
 
-@part_of_kernel
-def slack_of(problem: Problem, state: State) -> float:
-    """What rounding of the running sums can do to the expected loss."""
-    return ROUNDING / NUDGE * nudged(problem, state, own_sum(problem, state))
-
-
 @fast_kernel
 def slack(problem: Problem, state: State) -> float:
     """What rounding of the running sums can do to the expected loss."""
-    return slack_of(problem, state)
-
-
-@part_of_kernel
-def score_moves(
-    problem: Problem, state: State, item: int, present: float, scratch: Scratch
-) -> None:
-    """Score the item's moves to slot 0, …, k (k: a cluster of its own) on one scale.
-
-    The item may be in no slot. ``present`` is the expected loss as it stands,
-    the score of an item's own slot.
-    """
-    home = state.slot_of[item]
-    own = scratch.own
-    rest = own_sum(problem, state)
-    if home >= 0:
-        rest -= problem.steps[state.sizes[home] - 1]
-    for k in range((state.k[0] + LANES) // LANES * LANES):
-        own[k] = rest + problem.steps[state.sizes[k]]
-    score(problem, state, item, own, scratch)
-    if home >= 0:
-        scratch.scores[home] = present
+    total = own_sum(problem.terms, state.sizes, state.k[0])
+    return ROUNDING / NUDGE * nudged(problem, state, total)
 
 
 @fast_kernel
@@ -175,22 +136,32 @@ def _sweep(
     One row for each item of the order.
     """
     looked = 0
-    least = slack_of(problem, state)
-    scratch.slack[0] = least
+    own, scores = scratch.own, scratch.scores
+    total = own_sum(problem.terms, state.sizes, state.k[0])
+    least = scratch.slack[0] = ROUNDING / NUDGE * nudged(problem, state, total)
     present = 0.0
     moved = True
-    while settled < order.size and looked < max_looks and has_room(state):
+    # A new cluster must fit and leave an empty slot in the padded tables.
+    while settled < order.size and looked < max_looks and state.k[0] + 2 <= state.sizes.size:
         item = order[looked % order.size]
         looked += 1
         settled += 1
         home = np.int64(state.slot_of[item])
         if moved:
-            present = objective_of(problem, state)
+            total = own_sum(problem.terms, state.sizes, state.k[0])
+            present = loss_of(problem, state, total)
             moved = False
-        score_moves(problem, state, item, present, scratch)
+        rest = total
+        if home >= 0:
+            rest -= problem.steps[state.sizes[home] - 1]
+        for k in range((state.k[0] + LANES) // LANES * LANES):
+            own[k] = rest + problem.steps[state.sizes[k]]
+        score(problem, state, item, own, scratch)
+        if home >= 0:
+            scores[home] = present
         if losses.shape[0] > 0:
             for k in range(state.k[0] + 1):
-                losses[looked - 1, k] = scratch.scores[k]
+                losses[looked - 1, k] = scores[k]
             continue
         alone = home >= 0 and state.sizes[home] == 1
         last = state.k[0] - 1 if alone else state.k[0]
@@ -200,9 +171,9 @@ def _sweep(
         for k in range(last + 1):
             if k == home or (allowed.size > 0 and not allowed[k]):
                 continue
-            if best < 0 or scratch.scores[k] < scratch.scores[best] - least:
+            if best < 0 or scores[k] < scores[best] - least:
                 best = k
-        margin = np.inf if best < 0 else scratch.scores[best] - present
+        margin = np.inf if best < 0 else scores[best] - present
         scratch.margin[item] = margin
         scratch.other[item] = best
         stays = home >= 0 and state.sizes[home] <= smallest
@@ -276,7 +247,7 @@ def swap(
     in a row have not changed places (all pairs at the end; ``settled`` carries the number from
     call to call), and how many were evaluated.
     """
-    own = own_sum(problem, state)
+    own = own_sum(problem.terms, state.sizes, state.k[0])
     present = loss_of(problem, state, own)
     n = order.size
     n_pairs, evaluated = n * (n // 2), 0
@@ -341,8 +312,8 @@ def together(problem: Problem, item: int, others: Ints) -> Floats:
 # ------------------------------------------------------------------ scans of all draws
 
 
-MOST_CELLS = 1 << 22
-"""Cells of the tables of as many draws as are added together, at most."""
+DRAWS, MOST_CELLS = 8, 1 << 22
+"""Draws that are added together, at least, and cells of their tables, at most."""
 
 
 def draws_at_once(cells: int, space: int) -> int:
@@ -350,31 +321,6 @@ def draws_at_once(cells: int, space: int) -> int:
     if DRAWS * cells > MOST_CELLS:
         return 1
     return max(1, space // (DRAWS * cells)) * DRAWS
-
-
-@part_of_kernel
-def add_steps(rows: Int32s, gains: Floats, i: int, out: Floats) -> None:
-    """Add up what an item gains in each slot, over a few draws."""
-    n_draws, (_, most, width) = rows.shape[0], gains.shape
-    table = gains.reshape(gains.shape[0] * most, width)
-    sums = out[i]
-    whole = n_draws // DRAWS * DRAWS
-    for d in range(0, whole, DRAWS):
-        first = d * most
-        at = (
-            first + rows[d, i],
-            first + most + rows[d + 1, i],
-            first + 2 * most + rows[d + 2, i],
-            first + 3 * most + rows[d + 3, i],
-            first + 4 * most + rows[d + 4, i],
-            first + 5 * most + rows[d + 5, i],
-            first + 6 * most + rows[d + 6, i],
-            first + 7 * most + rows[d + 7, i],
-        )
-        add_rows(table, at, (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0), width, sums)
-    for d in range(whole, n_draws):
-        for k in range(width):
-            sums[k] += gains[d, rows[d, i], k]
 
 
 class Tables(NamedTuple):
@@ -431,7 +377,7 @@ def fill_gains(
 
 @part_of_kernel
 def _add_eight(rows: Int32s, gains: Floats, i: int, out: Floats) -> None:
-    """Variant of ``add_steps`` for eight slots, whose named sums stay in vector registers."""
+    """Add up what an item gains in each of eight slots: named sums stay in vector registers."""
     a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
     for d in range(rows.shape[0]):
         t = np.uint64(rows[d, i])
@@ -464,7 +410,10 @@ def add_moves(rows: Int32s, homes: Int32s, gains: Floats, back: Floats, out: Flo
         if narrow:
             _add_eight(rows, gains, i, out)
         else:
-            add_steps(rows, gains, i, out)
+            for d in range(rows.shape[0]):
+                t = np.uint64(rows[d, i])
+                for k in range(gains.shape[2]):
+                    out[i, k] += gains[d, t, k]
         home = homes[i]
         if home >= 0:
             again = 0.0
@@ -500,23 +449,18 @@ def add_moved_losses(
                 out[i, k] += weight * combine(form, joint, rest[home] + joining[k], truth)
 
 
-@fast_kernel
-def best_moves(
-    losses: Floats, homes: Int32s, sizes: Ints, most: int, best: Ints, lowest: Floats
-) -> None:
+def best_moves(losses: Floats, homes: Int32s, sizes: Ints, most: int) -> tuple[Ints, Floats]:
     """The slot other than its own that leaves each item the lowest loss, and that loss.
 
     The last slot is empty; an item that is alone gains nothing there. No slot
     from ``most`` on is chosen; −1 and infinity where there is none.
     """
-    for i in range(homes.size):
-        home = homes[i]
-        alone = home >= 0 and sizes[home] == 1
-        last = min(sizes.size - 1 if alone else sizes.size, most)
-        best[i], lowest[i] = -1, np.inf
-        for k in range(last):
-            if k != home and losses[i, k] < lowest[i]:
-                best[i], lowest[i] = k, losses[i, k]
+    losses, everyone = losses[:, : sizes.size].copy(), np.arange(homes.size)
+    losses[everyone, homes] = np.inf
+    losses[sizes[homes] == 1, -1] = np.inf
+    best = losses[:, :most].argmin(axis=1)
+    lowest = losses[everyone, best]
+    return np.where(lowest < np.inf, best, -1), lowest
 
 
 @fast_kernel

@@ -307,7 +307,7 @@ def scan_items(task: Task, labels: Labels, items: Items | None = None) -> MoveSc
         if summed is None:
             return None
         losses = summed.losses(loss, labels[some[part]])
-        best_moves(losses, labels[some[part]], summed.sizes, most, best[part], lowest[part])
+        best[part], lowest[part] = best_moves(losses, labels[some[part]], summed.sizes, most)
     assert summed is not None
     task.log.n_evaluated += some.size
     value, slack = summed.value(loss)

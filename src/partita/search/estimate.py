@@ -142,7 +142,7 @@ def estimate(
     n_starts : int, optional
         64 by default. The search ends after this many restarts in a row that found nothing lower
         (eight times as many for NVI, ID, NID and 1 − ARI), or after work in proportion to it;
-        sooner where three kinds of starts met and the first restarts (a 64th of this number,
+        sooner where three kinds of starts met and the first restarts (a sixteenth of this number,
         of NVI, ID, NID and 1 − ARI a quarter) all return. A larger number means a longer search.
     max_clusters : int, optional
         No cap by default. A cap that binds is reported in ``search.limits``.

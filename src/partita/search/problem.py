@@ -108,14 +108,13 @@ def row_tables(
 ) -> tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.float64]]:
     """Row of each item's cluster in each draw, draw of each row, and Σ f(n_t) of each draw."""
     n_draws, n_items = draws.labels.shape
-    offsets = np.concatenate(([0], np.cumsum(draws.n_clusters)[:-1]))
-    # Unsigned: an index that cannot be negative is not checked for counting from the end.
-    row_of = np.empty((n_items, n_draws), np.uint32)
-    truth = np.empty(n_draws)
+    row_of, truth, n_rows = np.empty((n_items, n_draws), np.uint32), np.empty(n_draws), 0
     for block in draws.blocks(max(1, (1 << 18) // n_items)):
-        labels = draws.rows(block.start, block.stop)
-        number_rows(labels, offsets, row_of, block.start)
-        truth[block] = truth_sums(labels, draws.n_clusters[block], terms)
+        labels, clusters = draws.rows(block.start, block.stop), draws.n_clusters[block]
+        rows, _ = number_rows(labels, clusters)
+        row_of[:, block] = rows.T + np.uint32(n_rows)
+        n_rows += int(clusters.sum())
+        truth[block] = truth_sums(labels, clusters, terms)
     return row_of, np.repeat(np.arange(n_draws, dtype=np.int32), draws.n_clusters), truth
 
 
