@@ -99,7 +99,7 @@ the best known loss with 8. The interval and ring cases of the contest need at m
 RETURNS, RETURNS_NONLINEAR = 4, 16
 """A search whose kinds of starts have met ends when the first restarts, this many, all return to
 the best partition. On the galaxies and on Example 1 nearly all do; on intervals, rings and crossing
-modes that need more of them about half do. A ring of 44 items × 52 draws is missed by 1.3% for 4,
+modes that need more of them about half do. A ring of 44 items × 37 draws is missed by 1.3% for 4,
 2, 1, 1 of 13 seeds with 1, 2, 3, 4. Contest 117 (NID) is missed by 0.4% with 2."""
 
 LITTLE_WORK, MUCH_WORK = 6e6, 1e8
