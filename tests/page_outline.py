@@ -9,7 +9,7 @@ class Outline(HTMLParser):
     def __init__(self, page):
         super().__init__()
         self.tags, self.events, self.addresses, self.ids, self.images = [], [], [], [], []
-        self.scripts, self.texts = [], []
+        self.scripts, self.texts, self.labels = [], [], []
         self.feed(page)
 
     def handle_starttag(self, tag, attributes):
@@ -17,6 +17,7 @@ class Outline(HTMLParser):
         self.tags.append(tag)
         self.events += [name for name in found if name.startswith("on")]
         self.addresses += [v for k, v in found.items() if k in ("src", "href", "action", "data")]
+        self.labels += [v for k, v in found.items() if k in ("aria-label", "placeholder", "title")]
         self.ids += [found["id"]] if "id" in found else []
         self.images += [found.get("aria-label")] if found.get("role") == "img" else []
 

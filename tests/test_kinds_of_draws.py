@@ -4,7 +4,6 @@ import io
 import json
 import pickle
 import re
-from html import unescape
 
 import numpy as np
 import pandas as pd
@@ -13,6 +12,7 @@ import pytest
 import partita as pt
 from figure_checks import texts_of
 from made import SHOWN
+from page_outline import Outline
 from partita._result import Result
 from partita.draws import with_fields
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
@@ -72,10 +72,13 @@ def refuse(text, kind="ensemble"):
     assert found is None, f"…{clean[max(0, found.start() - 80) : found.end() + 80]}…"
 
 
-def test_the_screen_and_the_sentence(summary):
+def test_the_screen_the_sentence_and_the_methods(summary, posterior):
     assert summary.to_dict()["kind"] == "ensemble"
     assert summary.sentence.startswith("95% of the runs lie within ")
     assert str(summary).startswith("Estimate from 60 runs of 12 items: 3 clusters")
+    assert "60 runs" in summary.methods
+    for word in ("Vehtari", "posterior"):
+        assert (word in summary.methods, word in posterior.methods) == (False, True)
 
 
 def test_the_numbers_are_those_of_the_same_labels(summary, posterior):
@@ -107,23 +110,13 @@ def test_every_part(made):
         refuse(text, kind)
 
 
-def test_for_a_paper(summary, posterior):
-    assert "60 runs" in summary.methods
-    assert "Vehtari" not in summary.methods
-    assert "posterior" in posterior.methods
-    assert "Vehtari" in posterior.methods
-
-
 def page_texts(text):
     """What people can read: texts and labels of the page, and the strings its scripts show."""
-    data = json.loads(re.search(r'id="report-data">(.*?)</script>', text, re.DOTALL)[1])
-    bokeh = json.loads(re.search(r'id="report-document">(.*?)</script>', text, re.DOTALL)[1])
-    body = re.sub(r"<(script|style)\b.*?</\1>", " ", text, flags=re.DOTALL)
-    attributes = re.findall(r'(?:aria-label|placeholder|title)="([^"]*)"', body)
-    shown = [unescape(re.sub(r"<[^>]+>", " ", body)), *map(unescape, attributes)]
-    for key in ("choices", "levels", "cores", "together"):
-        shown += [s for s in strings(data[key]) if " " in s]
-    return shown + [s for s in strings(bokeh) if " " in s]
+    page = Outline(text)
+    shown = (json.loads(script) for script in page.scripts if script.startswith("{"))
+    data, bokeh = sorted(shown, key=lambda tree: "choices" not in tree)
+    trees = [data[key] for key in ("choices", "levels", "cores", "together")]
+    return [*page.texts, *page.labels, *(s for s in strings([*trees, bokeh]) if " " in s)]
 
 
 def strings(tree):

@@ -353,10 +353,10 @@ def test_two_planted_modes_at_their_masses(other):
     assert found.explain(1).distance == pytest.approx(pt.distance(ONE, other))
 
 
-@pytest.mark.parametrize(("noise", "renewed"), [(0.15, 1.0), (0.4, 0.05), (0.4, 0.02)])
+@pytest.mark.parametrize(("noise", "renewed"), [(0.4, 0.05), (0.4, 0.02)])
 def test_correlated_draws_of_one_mode_have_one_mode(noise, renewed):
     """Draws that follow each other are close; so are draws and their copies with one item moved."""
-    for seed in range(1 if renewed == 1.0 else 3):
+    for seed in range(3):
         rng = np.random.default_rng(seed)
         chains = renewed_chains(rng, 1_000, noise=noise, renewed=renewed)
         assert pt.modes(pt.as_draws(chains)).n == 1

@@ -15,12 +15,6 @@ SEARCHED = [pt.VI(), pt.Binder(1.2), pt.VILowerBound(), pt.NID()]
 """One for each kind of tables that a search works with."""
 
 
-@pytest.fixture
-def searched(monkeypatch):
-    """Few items, but searched as many would be."""
-    monkeypatch.setattr("partita.search.settings.EXACT_ITEMS", 0)
-
-
 def rules_for(n):
     """Every rule that some partition of n items keeps."""
     for k in (None, *range(1, n + 1)):

@@ -12,13 +12,6 @@ from search_tasks import all_losses, random_posterior
 from simulated import FIVE
 
 
-@pytest.fixture(params=["enumerated", "searched"])
-def way(request, monkeypatch):
-    if request.param == "searched":
-        monkeypatch.setattr("partita.search.settings.EXACT_ITEMS", 0)
-    return request.param
-
-
 @pytest.mark.parametrize(
     ("loss", "breakpoints"),
     [
