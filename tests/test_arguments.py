@@ -230,16 +230,3 @@ def test_the_shells_limit_counts():
         "assert free() < 2 << 30 <= (before or 3 << 30), (before, free())"
     )
     run_python("-c", code)
-
-
-@pytest.mark.parametrize("wrong", [5.5, b"x.csv"])
-def test_what_is_no_path_is_said_to_be_none(wrong):
-    draws = pt.Draws([[0, 0, 1], [0, 1, 1]])
-    for call in (
-        lambda: pt.read_draws(wrong),
-        lambda: pt.write_draws(draws, wrong),
-        lambda: pt.Summary.load(wrong),
-        lambda: pt.Fit.load(wrong),
-    ):
-        with pytest.raises(InvalidInputError, match="expected a path: text or a pathlib"):
-            call()

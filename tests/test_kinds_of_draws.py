@@ -72,15 +72,6 @@ def refuse(text, kind="ensemble"):
     assert found is None, f"…{clean[max(0, found.start() - 80) : found.end() + 80]}…"
 
 
-def test_the_screen_the_sentence_and_the_methods(summary, posterior):
-    assert summary.to_dict()["kind"] == "ensemble"
-    assert summary.sentence.startswith("95% of the runs lie within ")
-    assert str(summary).startswith("Estimate from 60 runs of 12 items: 3 clusters")
-    assert "60 runs" in summary.methods
-    for word in ("Vehtari", "posterior"):
-        assert (word in summary.methods, word in posterior.methods) == (False, True)
-
-
 def test_the_numbers_are_those_of_the_same_labels(summary, posterior):
     assert np.array_equal(summary.labels, posterior.labels)
     assert summary.estimate.expected_loss == posterior.estimate.expected_loss
@@ -223,12 +214,9 @@ def test_what_is_not_tilted():
         pt.Draws.concat([TILTED, DRAWS])
 
 
-def test_every_sentence_changes():
+def test_tilted_draws_are_said_to_be_tilted():
     summary = summarized(TILTED)
-    assert summary.sentence.startswith("Draws with 9")
-    assert "% of the tilted weight lie within" in summary.sentence
-    head = f"tilted (not the posterior; effectively {TILTED.n_effective:.0f})"
-    assert head in " ".join(str(summary).split())
+    assert f"effectively {TILTED.n_effective:.0f}" in " ".join(str(summary).split())
     assert "no longer those of the posterior" in summary.methods
     assert "no longer" not in pt.summarize(DRAWS, progress=False).methods
 

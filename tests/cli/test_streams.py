@@ -67,19 +67,6 @@ def test_progress_is_shown_on_a_terminal(place):
     assert re.search(r"4 chains .* [\d,]+/[\d,]+ .*clusters", text)
 
 
-def test_codes_of_real_processes(place):
-    for arguments, code in [
-        (("compare", "labels.csv", "truth.csv"), 0),
-        (("summarize", "nowhere.csv"), 1),
-        (("summarize", "draws.csv", "--prob", "7"), 2),
-    ]:
-        process = start(*arguments)
-        stdout, stderr = process.communicate(timeout=120)
-        assert process.returncode == code
-        assert bool(stdout) == (code == 0)
-        assert "Traceback" not in stderr
-
-
 def test_a_reader_that_has_seen_enough(place):
     process = start("convert", "draws.csv", "-")
     process.stdout.close()  # as head does

@@ -167,15 +167,6 @@ def test_the_numbers_of_the_reference_are_kept():
     assert pt.align([[0, 0, 1, 1]], [7, 7, 3, 3]).tolist() == [[0, 0, 1, 1]]
 
 
-def test_alignment_gives_the_item_probabilities():
-    rng = np.random.default_rng(1)
-    draws = rng.integers(0, 4, (200, 12))
-    reference = by_size(rng.integers(0, 3, 12))
-    aligned = pt.align(draws, reference)
-    wanted = pt.item_uncertainty(draws, reference).probability
-    np.testing.assert_allclose((aligned == reference).mean(axis=0), wanted)
-
-
 # ----------------------------------------------------------- numbers of clusters and sorted sizes
 
 

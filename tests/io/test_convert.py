@@ -113,15 +113,6 @@ def test_what_pandas_writes(path):
     assert pt.read_draws(path) == pt.as_draws(NAMED, chain=[7, 8])
 
 
-def test_what_polars_writes(path):
-    pl.DataFrame(LABELS, schema=["a", "b", "c"], orient="row").write_parquet(path)
-    assert pt.read_draws(path) == NAMED
-    pl.DataFrame({"d1": [4, 4, 9], "d2": [9, 4, 4]}).write_parquet(path)
-    assert pt.read_draws(path, transpose=True) == pt.Draws(LABELS)
-    with pytest.raises(InvalidInputError, match="no variables"):
-        pt.read_draws(path, transpose=True, var_name="z")
-
-
 def test_row_groups(path, monkeypatch):
     labels = np.random.default_rng(0).integers(0, 500, (60, 8))
     monkeypatch.setattr("partita.io.draws_table.BLOCK_LABELS", 40)

@@ -63,16 +63,6 @@ def test_suffix_is_last_and_mode_is_kept(tmp_path):
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
 
 
-def test_directories_are_replaced_whole(tmp_path):
-    target = tmp_path / "a.zarr"
-    for content in ("one", "two"):
-        with atomic_path(target, overwrite=True, replaceable=lambda _: True) as temporary:
-            temporary.mkdir()
-            (temporary / content).write_text("")
-        assert os.listdir(target) == [content]
-    assert os.listdir(tmp_path) == ["a.zarr"]
-
-
 def test_a_file_never_replaces_a_directory(tmp_path):
     (tmp_path / "out").mkdir()
     with pytest.raises(FileExistsError, match="directory"):

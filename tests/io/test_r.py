@@ -1,7 +1,5 @@
 """R's files. There is no R here: they are made with rdata, attributes and all."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -255,15 +253,6 @@ def test_a_whole_file_is_never_called_damaged(read, tmp_path):
     (tmp_path / "b.rds").write_bytes(b"\x1f\x8bxx")
     with pytest.raises(FileFormatError, match="damaged"):
         pt.read_draws(tmp_path / "b.rds")
-
-
-def test_items_in_rows(read):
-    wide = Atom(np.ones((6, 8), int), [list("abcdef"), [f"V{i}" for i in range(8)]])
-    with pytest.warns(UserWarning, match="pass transpose=True"):
-        read(wide)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert read(wide, transpose=True).item_names == tuple("abcdef")
 
 
 class S4:

@@ -1,4 +1,7 @@
-"""Delimited text and tables: headers, separators; each column is what it is, or refused."""
+"""Delimited text and tables: headers, separators; each column is what it is, or refused.
+
+Further spellings of the same draws are in ``tests/fuzz/spellings.py``.
+"""
 
 import io
 from pathlib import Path
@@ -31,11 +34,9 @@ def read(text, **options):
         ("1,1,2,2\n1,2,2,2\n", None),
         ("a,b,c,d\n1,1,2,2\n1,2,2,2", ("a", "b", "c", "d")),
         ('"1","2","3","4"\n1,1,2,2\n1,2,2,2\n', ("1", "2", "3", "4")),
-        ("\ufeffa,b,c,d\r\n1,1,2,2\r\n1,2,2,2\r\n", ("a", "b", "c", "d")),
         ("# made by hand\n\n 1, 1 ,2,2\n  \n1,2,2,2\n", None),
         ("5.0,5.0,-7,-7\n1e+00,2.000e+00,2,2\n", None),
-        # R: write.csv with row names; write.table, whose header lacks their heading
-        ('"","V1","V2","V3","V4"\n"1",1,1,2,2\n"2",1,2,2,2\n', ("V1", "V2", "V3", "V4")),
+        # R's write.table, whose header lacks the heading of the row names
         ('"a","b","c","d"\n"x,y",1,1,2,2\n"2",1,2,2,2\n', ("a", "b", "c", "d")),
         # R's posterior package
         (".draw,.iteration,a,b,c,d\n1,1,1,1,2,2\n2,2,1,2,2,2\n", ("a", "b", "c", "d")),
@@ -74,22 +75,11 @@ def test_what_pandas_writes():
     assert read(frame.to_csv()) == pt.Draws(EXPECTED.labels, item_names="abcd")
 
 
-@pytest.mark.parametrize("format", ["%d", "%.18e", "%.1f"])
-def test_what_numpy_writes(format, tmp_path):
-    labels = np.random.default_rng(0).integers(0, 40, (50, 7))
-    np.savetxt(tmp_path / "a.csv", labels, fmt=format, delimiter=",")
-    np.savetxt(tmp_path / "b.txt", labels, fmt=format, header="items a b c")
-    assert pt.read_draws(tmp_path / "a.csv") == pt.Draws(labels)
-    assert pt.read_draws(tmp_path / "b.txt", format="txt") == pt.Draws(labels)
-
-
 def test_separators():
     assert read("1;1;2;2\n1;2;2;2\n", sep=";") == EXPECTED
     assert read("1\t1\t2\t2\n1\t2\t2\t2\n", format="tsv") == EXPECTED
     assert read("  1 1\t2   2 \n1 2 2 2\n", format="txt") == EXPECTED
     assert read('"a b" c\n1 2\n', format="txt").item_names == ("a b", "c")
-    with pytest.raises(FileFormatError, match=r"separated by ';', not by ','. Pass sep=';'"):
-        read("1;1;2;2\n1;2;2;2\n", header=False)
     for sep in ("ab", "1", '"', "é"):
         with pytest.raises(InvalidInputError, match="one ASCII character"):
             read("1,2\n", sep=sep)
@@ -147,12 +137,9 @@ def test_blocks_of_any_size(monkeypatch):
 STAN = pt.Draws([[1, 1, 3, 3], [2, 2, 2, 1], [3, 1, 1, 2], [1, 1, 1, 1]])
 
 
-@pytest.mark.parametrize("options", [{}, {"var_name": "z"}, {"format": "cmdstan"}])
-def test_cmdstan(options):
-    assert pt.read_draws(CMDSTAN, **options) == STAN
-
-
-def test_cmdstan_chains():
+def test_cmdstan():
+    for options in ({}, {"var_name": "z"}, {"format": "cmdstan"}):
+        assert pt.read_draws(CMDSTAN, **options) == STAN
     draws = pt.read_draws([CMDSTAN, CMDSTAN])
     assert draws.n_chains == 2
     assert draws.select_chains([1]).labels.tolist() == STAN.labels.tolist()

@@ -122,15 +122,6 @@ def test_distances_among_are_the_pairwise_ones(loss, n_items, most):
 
 
 @needs_paper_draws
-def test_the_bound_on_every_tenth_galaxy_draw():
-    labels = np.load(PAPER_DRAWS / "galaxy.npz")["labels"][::10]
-    found = pt.representatives(labels, n=2)
-    assert found.distance < 0.895
-    assert found.lower_bound is not None
-    assert found.lower_bound > 0.757
-
-
-@needs_paper_draws
 @pytest.mark.parametrize(("n", "known", "proven"), [(2, 0.9053688, 0.78), (5, 0.8615849, 0.69)])
 def test_the_galaxies(n, known, proven):
     labels = np.load(PAPER_DRAWS / "galaxy.npz")["labels"]

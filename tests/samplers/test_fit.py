@@ -433,21 +433,6 @@ def test_averages_over_the_draws_clusters_by_enumeration():
         assert wide.averaged_high[c] == pytest.approx(high, rel=0.1)
 
 
-def test_a_certain_clustering_has_both_ways_alike():
-    data = np.array([0.0, 0.2, 8.0, 8.3])
-    labels = np.array([0, 0, 1, 1], np.int32)
-    table = as_table(data)
-    kernel = pt.NormalInverseGamma(mean=0, precision=0.5, shape=3, rate=1).bind(table)
-    draws = pt.Draws(np.repeat(labels[None, :], 1_500, axis=0))
-    rng = np.random.default_rng(1)
-    found = profile(kernel, kernel.encode(table), ("x",), draws, labels, prob=0.8, rng=rng)
-    np.testing.assert_allclose(found.averaged, found.given)
-    # Quantiles of 1,500 draws: within a few percent of the spread.
-    width = found.given_high - found.given_low
-    assert (np.abs(found.averaged_low - found.given_low) < 0.12 * width).all()
-    assert (np.abs(found.averaged_high - found.given_high) < 0.12 * width).all()
-
-
 def test_a_law_that_the_moments_do_not_determine_is_not_guessed():
     kernel = pt.NormalInverseGamma(mean=0, precision=0.5, shape=0.5, rate=1)
     table = as_table(np.array([0.0, 1.0]))

@@ -80,17 +80,6 @@ def test_no_two_items_of_an_estimate_under_id_gain_by_changing_places():
     assert others.min() >= found.expected_loss - 1e-12
 
 
-def test_id_where_draws_agree_on_little():
-    """The best known value is that of tabu search for 15 s from hundreds of partitions."""
-    rng = np.random.default_rng(4)
-    truth = rng.integers(0, rng.integers(2, 10), 40)
-    share = rng.uniform(0.4, 0.8)
-    noise = rng.integers(0, truth.max() + 3, (100, 40))
-    draws = pt.Draws(np.where(rng.random((100, 40)) < share, noise, truth))
-    found = pt.estimate(draws, loss="id", bound=None)
-    assert found.expected_loss <= 1.481108370711543 * (1.0 + 1e-3)
-
-
 @pytest.mark.parametrize("loss", [pt.VI(), pt.Binder(1.2), pt.VILowerBound(), pt.NID()], ids=repr)
 @pytest.mark.parametrize(
     "constraints",

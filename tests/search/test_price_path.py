@@ -110,17 +110,6 @@ def test_what_a_path_says():
     assert list(path.to_frame()["n_clusters"]) == path.n_clusters.tolist()
 
 
-def test_a_long_path_shows_the_corners_around_price_1_and_counts_the_others():
-    path = pt.price_path([np.arange(120) * k // 120 for k in range(2, 60)], bound=None)
-    lines = str(path).splitlines()
-    shown = [line for line in lines if " – " in line]
-    assert len(path) > len(shown) + 1
-    corner = next(c for c in path if c.low <= 1.0 < c.high)
-    assert any(f"{corner.low:.4f} – {corner.high:.4f}" in line for line in shown)
-    counted = [int(line.split()[1]) for line in lines if line.split()[0] == "…"]
-    assert sum(counted) + len(shown) == len(path)
-
-
 def test_optimal_is_said_of_what_is_proven():
     draws = np.random.default_rng(3).integers(0, 3, (40, 14))
     for path in (pt.price_path(draws), pt.price_path(draws, bound=None), pt.price_path(FIVE)):
