@@ -734,7 +734,7 @@ class Draws(DrawsBase):
 
     def clean(self, point: LabelsLike, argument: str) -> Labels:
         """Canonical labels of a partition of the same items, from what a user gave."""
-        return as_labels(point, n_items=self.n_items, argument=argument)
+        return as_labels(point, n_items=self.n_items, names=self.item_names, argument=argument)
 
     def canonical(self, point: Labels) -> Labels:
         """Canonical labels of a partition that partita made itself."""

@@ -255,10 +255,11 @@ def as_labels(
     labels: LabelsLike,
     *,
     n_items: int | None = None,
+    names: tuple[str, ...] | None = None,
     argument: str = "labels",
     what: str | None = None,
 ) -> Labels:
-    """One partition from whatever holds it, canonical; checks the length when it is known.
+    """One partition from whatever holds it, canonical; checks length and names that are known.
 
     Taken are label vectors, anything with ``__labels__`` (estimates,
     summaries, balls), draws of a single partition, a column or a row of a
@@ -272,11 +273,16 @@ def as_labels(
                 f"{said} have shape {values.shape}; expected one label per item, shape (n_items,)."
             )
         vector: Labels = _canonical_rows(values[None, :], n_items, said)[0]
+        _refuse_another_order(labels, names, said)
     return vector
 
 
 def as_label_rows(
-    labels: LabelsLike, *, n_items: int | None = None, argument: str = "labels"
+    labels: LabelsLike,
+    *,
+    n_items: int | None = None,
+    names: tuple[str, ...] | None = None,
+    argument: str = "labels",
 ) -> Labels:
     """Several partitions as canonical rows, shape (n, n_items); a vector becomes one row."""
     said = _describe_argument(argument)
@@ -290,7 +296,31 @@ def as_label_rows(
                 f"{said} have shape {values.shape}; expected (n_items,) or "
                 "(n_partitions, n_items), rows of equal length."
             )
-        return _canonical_rows(values, n_items, said)
+        rows = _canonical_rows(values, n_items, said)
+        _refuse_another_order(labels, names, said)
+        return rows
+
+
+def names_of_items(obj: Any) -> tuple[str, ...] | None:
+    """Names of items beside labels: those of draws, the columns of a table, a Series' index."""
+    named: Any = obj.__draws__() if hasattr(type(obj), "__draws__") else obj
+    if hasattr(type(named), "item_names"):
+        own: tuple[str, ...] | None = named.item_names
+        return own
+    names = getattr(obj, "columns", getattr(obj, "index", None))
+    return tuple(map(str, names)) if isinstance(names, Iterable) else None
+
+
+def _refuse_another_order(obj: Any, names: tuple[str, ...] | None, what: str) -> None:
+    """Labels are compared place by place: the same names in another order would be mixed up."""
+    own = None if names is None else names_of_items(obj)
+    if own is None or names is None or own == names or set(own) != set(names):
+        return
+    place = next(i for i, (a, b) in enumerate(zip(own, names, strict=True)) if a != b)
+    raise InvalidInputError(
+        f"{what}: the same items are named in another order; item {place} is {own[place]!r}, and "
+        f"{names[place]!r} was expected. Put them in one order, or give labels without names."
+    )
 
 
 def _describe_argument(argument: str) -> str:
@@ -502,7 +532,7 @@ def cross_table(a: LabelsLike, b: LabelsLike) -> NDArray[np.int64]:
            [1, 1]])
     """
     rows = as_labels(a, argument="a")
-    columns = as_labels(b, n_items=rows.size, argument="b")
+    columns = as_labels(b, n_items=rows.size, names=names_of_items(a), argument="b")
     return shared_items(rows, columns)
 
 
@@ -548,15 +578,13 @@ def items_from_one(names: tuple[str, ...] | None, n_items: int, one_based: bool)
     return list(names) if names is not None else list(range(first, n_items + first))
 
 
-def as_numbered(
-    labels: LabelsLike, *, n_items: int | None = None, argument: str = "labels"
-) -> Labels:
+def as_numbered(labels: LabelsLike, draws: Draws, argument: str) -> Labels:
     """One partition from whatever holds it, with its own numbers where they are 0 … K − 1.
 
     Labels of an estimate keep their numbers, so that tables made from it speak
     of the same clusters; all others are numbered by size, as results are.
     """
-    canonical = as_labels(labels, n_items=n_items, argument=argument)
+    canonical = draws.clean(labels, argument)
     given: Any = labels
     if hasattr(type(given), "__labels__"):
         given = given.__labels__()

@@ -18,7 +18,15 @@ from partita._validate import generator as generator_from
 from partita._wording import counted
 from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError, about
 from partita.kernels.arrays import Floats, Int32s, Ints
-from partita.labels import Labels, LabelsLike, as_labels, by_size, plain_labels, relabel
+from partita.labels import (
+    Labels,
+    LabelsLike,
+    as_labels,
+    by_size,
+    names_of_items,
+    plain_labels,
+    relabel,
+)
 
 if TYPE_CHECKING:
     from partita.losses.base import Loss
@@ -353,7 +361,7 @@ def closest_neighbours(labels: LabelsLike) -> Iterator[Labels]:
 
 def _pair(a: LabelsLike, b: LabelsLike) -> tuple[Labels, Labels]:
     first = as_labels(a, argument="a")
-    return first, as_labels(b, n_items=first.size, argument="b")
+    return first, as_labels(b, n_items=first.size, names=names_of_items(a), argument="b")
 
 
 def _merges(vector: Labels, clusters: Iterable[int]) -> Iterator[Labels]:

@@ -8,6 +8,7 @@ import os
 import signal
 import stat
 import tempfile
+import warnings
 import zipfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +22,7 @@ from made import DATA, DRAWS, FEATURES, LABELS, RUN, TRUTH, made
 from partita._files import atomic_path, write_text
 from partita._imports import require
 from partita.cli.options import cli
-from partita.errors import MissingDependencyError, PartitaError
+from partita.errors import MissingDependencyError, PartitaError, PartitaWarning
 
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
@@ -265,3 +266,13 @@ def test_a_directory_that_exists_needs_no_right_beside_it(read_only):
             file.unlink()
         inside.rmdir()
         read_only.chmod(0o555)
+
+
+def test_a_warning_that_is_an_error_is_not_a_damaged_file(tmp_path):
+    path = tmp_path / "items.csv"
+    names = ["anna", "bela", "carl", "dora", "emil", "fritz", "gerd", "hans", "ida", "jon", "kai"]
+    path.write_text(",d1,d2\n" + "".join(f"{name},1,2\n" for name in names))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PartitaWarning)
+        with pytest.raises(PartitaWarning, match="transpose=True"):
+            pt.read_draws(path)

@@ -1,6 +1,7 @@
 """Expected losses: definition, reference, merged draws, similarity, threads, refusals."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -217,3 +218,28 @@ def test_items_in_another_order_are_not_compared():
         pt.pairwise_distances(a, b)
     assert pt.pairwise_distances(a, b.select_items(["x", "y", "z"])) == 0.0
     assert pt.pairwise_distances(a, [[0, 0, 1]]) == 0.0
+
+
+NAMED = pt.Draws([[0, 0, 1, 1], [0, 0, 0, 1]], chain=[0, 1], item_names=list("abcd"))
+IN_ORDER = pd.Series([0, 0, 1, 1], index=list("abcd"))
+QUESTIONS = {
+    "distance": lambda b: pt.distance(IN_ORDER, b),
+    "cross_table": lambda b: pt.cross_table(IN_ORDER, b),
+    "explain": lambda b: pt.explain(NAMED[:1], b),
+    "meet": lambda b: pt.lattice.meet(IN_ORDER, b),
+    "expected_loss": lambda b: pt.expected_loss(b, NAMED),
+    "candidates": lambda b: pt.expected_loss(pd.DataFrame([b]), NAMED),
+    "ball": lambda b: pt.credible_ball(NAMED, b),
+    "items": lambda b: pt.item_uncertainty(NAMED, b),
+    "clusters": lambda b: pt.cluster_uncertainty(NAMED, b),
+    "p_value": lambda b: pt.p_value(NAMED, b),
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
+def test_one_partition_with_names_in_another_order_is_refused(question):
+    """Labels are compared place by place, and would answer for other items."""
+    question(IN_ORDER)
+    question(IN_ORDER.reset_index(drop=True))
+    with pytest.raises(pt.errors.InvalidInputError, match="item 1 is 'c', and 'b' was expected"):
+        question(IN_ORDER[list("acbd")])

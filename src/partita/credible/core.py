@@ -188,7 +188,7 @@ def credible_core(
         )
     numbers = None
     if estimate is not None:
-        numbers = as_numbered(estimate, n_items=posterior.draws.n_items, argument="estimate")
+        numbers = as_numbered(estimate, posterior.draws, "estimate")
     bound = choice_or_none(bound, "bound", ("fast", "tight"))
     patience, limit, seed = integer(patience, "patience"), seconds(time_limit), _seed(rng)
     n_starts = None if n_starts is None else integer(n_starts, "n_starts", least=1)

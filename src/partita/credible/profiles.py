@@ -23,7 +23,6 @@ from partita.labels import (
     DrawsLike,
     Labels,
     LabelsLike,
-    as_labels,
     by_size,
     data_frame,
     from_one,
@@ -89,7 +88,7 @@ def profiles(
     2    5.5      4.333333       5.500000
     """
     clean = as_draws(draws)
-    vector = by_size(as_labels(labels, n_items=clean.n_items))
+    vector = by_size(clean.clean(labels, "labels"))
     level = clean_prob(prob)
     table, named, is_share = _table(data, names, clean.n_items)
     kept = clean

@@ -23,7 +23,6 @@ from partita.labels import (
     DrawsLike,
     Labels,
     LabelsLike,
-    as_labels,
     as_numbered,
     by_size,
     data_frame,
@@ -248,7 +247,7 @@ def item_uncertainty(
         (allocation,) = clean.shown([clean.clean(estimate, "estimate")])
         aligned = align_features(clean, allocation)
         return items_of(clean, allocation, aligned, loss)  # type: ignore[return-value]
-    labels = as_labels(estimate, n_items=clean.n_items, argument="estimate")
+    labels = clean.clean(estimate, "estimate")
     return items_from(compare(by_size(labels), clean, n_jobs=n_jobs), clean)
 
 
@@ -404,7 +403,7 @@ def cluster_uncertainty(
     (array([1.  , 0.75]), array([0.75, 0.75]))
     """
     clean = as_draws(draws)
-    labels = as_labels(estimate, n_items=clean.n_items, argument="estimate")
+    labels = clean.clean(estimate, "estimate")
     return clusters_from(compare(by_size(labels), clean, jaccard=jaccard, n_jobs=n_jobs))
 
 
@@ -864,7 +863,7 @@ def align(draws: DrawsLike, reference: LabelsLike, *, n_jobs: int | None = None)
            [ 1, -1,  0,  0,  0]], dtype=int32)
     """
     clean = as_draws(draws)
-    labels = as_numbered(reference, n_items=clean.n_items, argument="reference")
+    labels = as_numbered(reference, clean, "reference")
     aligned = partial(_align_block, reference=labels, k=int(labels.max()) + 1)
     return np.concatenate(list(map_blocks(aligned, clean, n_jobs=n_jobs)))
 

@@ -17,7 +17,7 @@ from partita._wording import counted, in_unit, with_unit
 from partita.draws import AnyDraws, Draws, any_draws, as_draws
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats, Int32s, Ints
-from partita.labels import DrawsLike, Labels, LabelsLike, as_labels, by_item, canonical
+from partita.labels import DrawsLike, Labels, LabelsLike, by_item, canonical
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss, loss_for, pairwise_distances
 from partita.mcmc import ess_of_halves, ess_within, rank_normalised, split
@@ -731,7 +731,7 @@ def chain_estimates(
     measure = loss_for(loss, clean)
     if labels is None:
         labels = estimate(clean, loss=measure, bound=None, rng=rng, n_jobs=n_jobs)
-    return estimates_by_chain(clean, as_labels(labels, n_items=clean.n_items), measure, rng, n_jobs)
+    return estimates_by_chain(clean, clean.clean(labels, "labels"), measure, rng, n_jobs)
 
 
 def estimates_by_chain(

@@ -22,6 +22,7 @@ from partita.errors import (
     FractionalLabelsError,
     InvalidInputError,
     InvalidLabelsError,
+    PartitaWarning,
 )
 from partita.io import draws_table, table
 from partita.io.table import MISSING, Cell, Lines, ReadOptions, Source
@@ -400,11 +401,8 @@ def _drop_warmup(draws: Draws, comments: bytes, name: str) -> Draws:
             f"{name} has {draws.n_draws} draws, all of them warm-up by its comments "
             f"(save_warmup, {n_warmup} draws of warm-up). There is no posterior draw in it."
         )
-    warnings.warn(
-        f"{name} was written with save_warmup: its first {n_warmup} draws are warm-up and were "
-        "left out.",
-        stacklevel=2,
-    )
+    message = f"{name} was written with save_warmup: its first {n_warmup} draws are warm-up"
+    warnings.warn(PartitaWarning(f"{message} and were left out."), stacklevel=2)
     return draws[n_warmup:]
 
 

@@ -37,6 +37,7 @@ from partita.errors import (
     InvalidInputError,
     MemoryLimitError,
     PartitaError,
+    PartitaWarning,
     about,
 )
 
@@ -153,7 +154,7 @@ def translate_errors(path: Source, format: str) -> Iterator[None]:
     """Any failure of a reading library as an error of ours that names the file."""
     try:
         yield
-    except (PartitaError, BrokenPipeError):
+    except (PartitaError, PartitaWarning, BrokenPipeError):
         raise
     except MemoryError as error:
         raise MemoryLimitError(

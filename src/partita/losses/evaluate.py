@@ -19,7 +19,7 @@ from partita.draws import AnyDraws, Draws, as_partitions
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError, about
 from partita.features.draws import allocations, as_features, is_features
 from partita.kernels.arrays import Floats
-from partita.labels import LabelsLike, as_label_rows, as_labels
+from partita.labels import LabelsLike, as_label_rows, as_labels, names_of_items
 from partita.losses import LOSSES, WITH_ARGUMENTS
 from partita.losses.base import Loss
 from partita.losses.user import verify_loss
@@ -173,8 +173,8 @@ def distance(a: LabelsLike, b: LabelsLike, loss: str | Loss | None = None) -> fl
         far = loss_for(measure, estimates).distances(estimates.point(0), truths, n_jobs=1)
         return float(far[0])
     estimate = as_labels(a, argument="a")
-    truth = Draws(as_labels(b, n_items=estimate.size, argument="b")[None, :])
-    return float(measure.distances(estimate, truth, n_jobs=1)[0])
+    truth = as_labels(b, n_items=estimate.size, names=names_of_items(a), argument="b")
+    return float(measure.distances(estimate, Draws(truth[None, :]), n_jobs=1)[0])
 
 
 def _is_allocation(obj: Any, loss: Loss) -> bool:
@@ -362,7 +362,8 @@ def expected_loss(
         return np.array([faro.expected(point, features, n_jobs) for point in points])
     measure = as_loss("vi" if loss is None else loss)
     posterior = as_partitions(draws, "draws")
-    rows = as_label_rows(candidates, n_items=posterior.n_items, argument="candidates")
+    n_items, names = posterior.n_items, posterior.item_names
+    rows = as_label_rows(candidates, n_items=n_items, names=names, argument="candidates")
     return np.array([measure.expected(row, posterior, n_jobs) for row in rows])
 
 

@@ -20,6 +20,7 @@ from partita.labels import (
     as_labels,
     by_size,
     data_frame,
+    names_of_items,
 )
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss
@@ -201,7 +202,7 @@ def explain(
     """
     measure = as_loss(loss)
     first = by_size(as_labels(a, argument="a"))
-    second = by_size(as_labels(b, n_items=first.size, argument="b"))
+    second = by_size(as_labels(b, n_items=first.size, names=names_of_items(a), argument="b"))
     names = None if item_names is None else strings(item_names, "item_names")
     return explain_all(first, second[None, :], measure, names)[0]
 

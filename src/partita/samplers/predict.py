@@ -22,7 +22,6 @@ from partita.labels import (
     DataSource,
     Labels,
     LabelsLike,
-    as_labels,
     by_size,
     shared_items,
 )
@@ -50,7 +49,7 @@ class _FitBase:
 
     def _by_size(self, labels: LabelsLike) -> Labels:
         """A partition of the fitted items, its clusters numbered by size."""
-        return by_size(as_labels(labels, n_items=self.draws.n_items))
+        return by_size(self.draws.clean(labels, "labels"))
 
 
 _CELLS = 1 << 22
