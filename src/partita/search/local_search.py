@@ -435,15 +435,13 @@ class LocalSearch:
         homes = self.state.slot_of.copy()
         self.make_room()
         assign(self.problem, self.state, moved, clusters)
-        self.make_room()
-        mask = np.zeros(self.state.sizes.size, np.bool_)
-        mask[slice(None) if allowed is None else list(allowed)] = True
         settled = 0
         for _ in range(2):
             if settled < swept.size:
+                self.make_room()
+                mask = np.zeros(self.state.sizes.size, np.bool_)
+                mask[slice(None) if allowed is None else list(allowed)] = True
                 settled = self._sweep(swept, mask, swept.size, settled)
-                if mask.size < self.state.sizes.size:
-                    mask = np.pad(mask, (0, self.state.sizes.size - mask.size))
         # A table that filled up may have left items outside; such a result is not kept.
         whole = bool((self.state.slot_of >= 0).all())
         if whole and self.improved(before) and self._satisfies_constraints():
