@@ -21,7 +21,6 @@ from types import SimpleNamespace
 from typing import IO, TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._files import PathLike, atomic_path, require_path
 from partita._resources import require_memory, run_interruptible
@@ -34,6 +33,7 @@ from partita.errors import (
     NotSupportedError,
     PartitaError,
 )
+from partita.kernels.arrays import Array
 
 if TYPE_CHECKING:
     from partita.draws import Draws
@@ -58,7 +58,7 @@ def write_archive(
     path: PathLike,
     form: Form,
     document: dict[str, Any],
-    arrays: dict[str, NDArray[Any]],
+    arrays: dict[str, Array],
     *,
     overwrite: bool,
 ) -> None:
@@ -97,7 +97,7 @@ def _write_unless(stop: threading.Event, out: IO[bytes], content: bytes) -> int:
     return out.write(content)
 
 
-def read_archive(path: PathLike, form: Form) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def read_archive(path: PathLike, form: Form) -> tuple[dict[str, Any], dict[str, Array]]:
     """The document and the arrays of a file of that kind, of any version up to the newest."""
     place = require_path(path)
     try:
@@ -174,7 +174,7 @@ def load(path: PathLike) -> Summary | FeatureSummary | Fit:
     return found
 
 
-def _document(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+def _document(arrays: dict[str, Array]) -> dict[str, Any]:
     """Take the document out of the arrays."""
     if _DOCUMENT in arrays:
         document = json.loads(arrays.pop(_DOCUMENT).tobytes())
@@ -318,7 +318,7 @@ class _Writer:
     """Turns objects into a tree that JSON can hold, and collects the arrays."""
 
     def __init__(self) -> None:
-        self.arrays: dict[str, NDArray[Any]] = {}
+        self.arrays: dict[str, Array] = {}
         self._number: dict[int, int] = {}
 
     def encode(self, value: Any) -> Any:
@@ -358,7 +358,7 @@ class _Writer:
 class _Reader:
     """The inverse of :class:`_Writer`."""
 
-    def __init__(self, arrays: dict[str, NDArray[Any]]) -> None:
+    def __init__(self, arrays: dict[str, Array]) -> None:
         self._arrays = arrays
         self._parts: list[Any] = []
 
@@ -417,7 +417,7 @@ def _check_draws(entries: dict[str, Any]) -> None:
         _check_weights(again.probabilities, weights)
 
 
-def _check_weights(cleaned: NDArray[Any], weights: NDArray[Any]) -> None:
+def _check_weights(cleaned: Array, weights: Array) -> None:
     # Equal up to the last bit: cleaning scales weights that sum to 1 only up to rounding.
     if not np.allclose(cleaned, weights, rtol=SUM, atol=0):
         raise ValueError("the weights of its draws do not sum to 1")
@@ -454,12 +454,9 @@ def check_parts(result: Any) -> None:
 
 
 _KINDS = {
-    "NDArray[np.float64]": "iuf",
-    "Floats": "iuf",
-    "NDArray[np.int64]": "iu",
-    "NDArray[np.int32]": "iu",
-    "Labels": "iu",
-    "NDArray[np.bool_]": "b",
+    **dict.fromkeys(("Floats", "NDArray[np.float64]"), "iuf"),
+    **dict.fromkeys(("Ints", "Int32s", "Labels", "NDArray[np.int64]", "NDArray[np.int32]"), "iu"),
+    **dict.fromkeys(("Bools", "NDArray[np.bool_]"), "b"),
 }
 _SCALARS = {"float": (int, float), "int": (int,), "str": (str,), "bool": (bool,)}
 

@@ -45,10 +45,7 @@ class FileAccessError(PartitaError, OSError):
 
 @contextmanager
 def atomic_path(
-    path: PathLike,
-    *,
-    overwrite: bool = False,
-    replaceable: Callable[[Path], bool] | None = None,
+    path: PathLike, *, overwrite: bool = False, replaceable: Callable[[Path], bool] | None = None
 ) -> Iterator[Path]:
     """A path to write to; becomes ``path`` only when the block ends without an error.
 
@@ -161,10 +158,7 @@ def check_directory(directory: Path, path: PathLike) -> None:
 
 
 def check_target(
-    target: Path,
-    path: PathLike,
-    overwrite: bool,
-    replaceable: Callable[[Path], bool] | None = None,
+    target: Path, path: PathLike, overwrite: bool, replaceable: Callable[[Path], bool] | None = None
 ) -> None:
     """Refuse a path where there is something that must not be replaced."""
     if not target.exists():

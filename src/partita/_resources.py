@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._validate import jobs
 from partita.errors import MemoryLimitError
+from partita.kernels.arrays import Bools
 
 _CGROUPS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
@@ -157,7 +157,7 @@ class Clock:
         self.start = time.monotonic()
         self.deadline = None if time_limit is None else self.start + time_limit
         self.interrupted = False
-        self._flags: list[NDArray[np.bool_]] = []
+        self._flags: list[Bools] = []
         self._outside = _outer.get()
         self._tokens: list[Token[Clock | None]] = []
 
@@ -183,7 +183,7 @@ class Clock:
             self._outside.interrupt()
 
     @contextmanager
-    def until(self, share: float = 1.0) -> Iterator[NDArray[np.bool_]]:
+    def until(self, share: float = 1.0) -> Iterator[Bools]:
         """A flag for kernels, which cannot ask: set when that share of the time is over."""
         left = math.inf if self.deadline is None else self.deadline - time.monotonic()
         if self.deadline is not None:

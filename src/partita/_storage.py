@@ -13,7 +13,7 @@ from numbers import Real
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from partita._resources import readable_size
 from partita._tolerance import SUM
@@ -26,6 +26,7 @@ from partita.errors import (
     MemoryLimitError,
     about,
 )
+from partita.kernels.arrays import Array, Floats, Int32s, Ints, Unsigned
 from partita.labels import current_noise_rule, first_appearance, whole_labels
 
 _MOST_DRAWS, _MOST_LABELS = 2_048, 1 << 22
@@ -93,8 +94,6 @@ def _cut(start: int, stop: int, step: int) -> list[slice]:
 
 _log = logging.getLogger("partita")
 
-Small = NDArray[np.unsignedinteger[Any]]
-
 _IN_FILE: ContextVar[bool] = ContextVar("in_file", default=False)
 
 
@@ -117,10 +116,10 @@ class LabelBuffer:
     """Labels growing in memory, in the smallest dtype that has sufficed so far."""
 
     def __init__(self, n_items: int, expected: int) -> None:
-        self._labels: Small = np.empty((max(1, expected), n_items), np.uint8)
+        self._labels: Unsigned = np.empty((max(1, expected), n_items), np.uint8)
         self._n_rows = 0
 
-    def add(self, rows: NDArray[np.int32], dtype: np.dtype[Any]) -> None:
+    def add(self, rows: Int32s, dtype: np.dtype[Any]) -> None:
         """Append canonical rows that need this dtype."""
         if dtype.itemsize > self._labels.dtype.itemsize:
             self._labels = self._labels.astype(dtype)
@@ -130,7 +129,7 @@ class LabelBuffer:
         self._labels[self._n_rows : needed] = rows
         self._n_rows = needed
 
-    def finish(self) -> Small:
+    def finish(self) -> Unsigned:
         """The labels; the buffer must not be used afterwards."""
         self._resize(self._n_rows)
         return self._labels
@@ -150,14 +149,14 @@ class MemmapBuffer:
         self._dtype: np.dtype[Any] = np.dtype(np.uint8)
         self._n_rows = 0
 
-    def add(self, rows: NDArray[np.int32], dtype: np.dtype[Any]) -> None:
+    def add(self, rows: Int32s, dtype: np.dtype[Any]) -> None:
         """Append canonical rows that need this dtype."""
         if dtype.itemsize > self._dtype.itemsize:
             self._widen(dtype)
         self._write(rows)
         self._n_rows += len(rows)
 
-    def finish(self) -> Small:
+    def finish(self) -> Unsigned:
         """The labels, mapped; the buffer must not be used afterwards."""
         self._file.flush()
         found = self._mapped()
@@ -173,7 +172,7 @@ class MemmapBuffer:
     def __del__(self) -> None:
         self._file.close()  # reading failed
 
-    def _mapped(self) -> Small:
+    def _mapped(self) -> Unsigned:
         shape = (self._n_rows, self._n_items)
         return np.memmap(self._file, self._dtype, "r", 0, shape).view(np.ndarray)
 
@@ -188,7 +187,7 @@ class MemmapBuffer:
             self._write(narrow[where])
         old.close()
 
-    def _write(self, rows: NDArray[Any]) -> None:
+    def _write(self, rows: Array) -> None:
         try:
             self._file.write(np.ascontiguousarray(rows, self._dtype).data)
         except OSError as error:
@@ -247,7 +246,7 @@ def refuse_axes(shape: tuple[int, ...], what: str = "draws have shape") -> None:
         )
 
 
-def table_of_draws(values: NDArray[Any]) -> NDArray[Any]:
+def table_of_draws(values: Array) -> Array:
     """Labels of at least one draw and one item."""
     if values.ndim == 1 and values.size:
         raise InvalidLabelsError(
@@ -263,9 +262,7 @@ def table_of_draws(values: NDArray[Any]) -> NDArray[Any]:
     return values
 
 
-def canonicalise(
-    values: NDArray[Any], columns: NDArray[np.int64] | None = None
-) -> tuple[NDArray[np.unsignedinteger[Any]], NDArray[np.int64]]:
+def canonicalise(values: Array, columns: Ints | None = None) -> tuple[Unsigned, Ints]:
     """Canonical labels in the smallest dtype, and each draw's number of clusters.
 
     Of all items, or of some ``columns``, which are picked block by block.
@@ -285,7 +282,7 @@ def canonicalise(
     return buffer.finish(), counts
 
 
-def canonical_counts(values: NDArray[Any]) -> NDArray[np.int64] | None:
+def canonical_counts(values: Array) -> Ints | None:
     """Each draw's number of clusters, if the labels are those that ``canonicalise`` would make.
 
     None where they are not, or would be read by a rule for noise.
@@ -305,7 +302,7 @@ def canonical_counts(values: NDArray[Any]) -> NDArray[np.int64] | None:
     return counts if smallest_unsigned(int(counts.max()) - 1) == values.dtype else None
 
 
-def clean_weights(weights: ArrayLike, n_draws: int) -> NDArray[np.float64]:
+def clean_weights(weights: ArrayLike, n_draws: int) -> Floats:
     """Positive weights that sum to 1."""
     try:
         given = plain_array(weights, "weights", InvalidWeightsError)
@@ -351,7 +348,7 @@ def clean_weights(weights: ArrayLike, n_draws: int) -> NDArray[np.float64]:
 
 
 @about("chain")
-def clean_chain(chain: ArrayLike, n_draws: int) -> NDArray[Any]:
+def clean_chain(chain: ArrayLike, n_draws: int) -> Array:
     """One chain id per draw: integers where all are whole numbers, else text; none is missing."""
     given = chain.tolist() if isinstance(chain, np.ma.MaskedArray) else chain
     ids = np.array(plain_array(given, "chain", InvalidInputError))

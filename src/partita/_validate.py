@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.errors import (
     FractionalLabelsError,
@@ -26,7 +25,7 @@ from partita.errors import (
     PartitaError,
     UnknownNameError,
 )
-from partita.kernels.arrays import Bools, Ints
+from partita.kernels.arrays import Array, Bools, Ints
 
 Rng: TypeAlias = int | np.random.SeedSequence | np.random.Generator
 """What says which random numbers come: a seed, a SeedSequence or a Generator."""
@@ -132,7 +131,7 @@ def strings(value: object, name: str) -> tuple[str, ...]:
         raise unexpected(value, name, "a sequence of names") from None
 
 
-def indexer(value: object, name: str) -> NDArray[Any]:
+def indexer(value: object, name: str) -> Array:
     """A flat array of whatever picks: numbers, a mask or names."""
     try:
         refuse_views(value, name, InvalidInputError, 3)
@@ -251,7 +250,7 @@ def shown(value: object) -> str:
 
 def plain_array(
     obj: Any, what: str, error: type[InvalidInputError] = InvalidLabelsError, *, axes: int = 3
-) -> NDArray[Any]:
+) -> Array:
     """An array in memory from nested sequences of at most ``axes`` levels, or any array type.
 
     Masked values and objects that only pretend to be sequences are refused: NumPy would bring
@@ -386,7 +385,7 @@ def _ragged(obj: Any, what: str, error: type[InvalidInputError]) -> InvalidInput
     )
 
 
-def stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+def stacked(columns: Sequence[Array]) -> Array:
     """Columns side by side with no label changed: NumPy would round whole numbers to floats."""
     dtypes = {column.dtype for column in columns}
     kinds = {dtype.kind for dtype in dtypes}
@@ -408,7 +407,7 @@ def stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.column_stack([column.astype(object) for column in columns])
 
 
-def _is_exact(values: NDArray[Any]) -> Bools:
+def _is_exact(values: Array) -> Bools:
     """Whether floats are whole numbers of a size at which every whole number is a float."""
     largest = 2.0 ** min(np.finfo(values.dtype).nmant + 1, 63)
     with np.errstate(invalid="ignore"):
@@ -416,9 +415,7 @@ def _is_exact(values: NDArray[Any]) -> Bools:
     return found
 
 
-def integers(
-    values: NDArray[Any], what: str = "labels", *, first_draw: int = 0
-) -> NDArray[np.int64]:
+def integers(values: Array, what: str = "labels", *, first_draw: int = 0) -> Ints:
     """Labels of any accepted kind as int64, with equal labels exactly where they were equal.
 
     Integers, booleans, whole-valued floats (CmdStan writes 1-based floats) and
@@ -452,11 +449,11 @@ def integers(
     )
 
 
-def _codes(values: NDArray[Any]) -> Ints:
+def _codes(values: Array) -> Ints:
     return np.unique(values, return_inverse=True)[1].reshape(values.shape).astype(np.int64)
 
 
-def _integers_from_floats(values: NDArray[Any], what: str, first_draw: int) -> Ints:
+def _integers_from_floats(values: Array, what: str, first_draw: int) -> Ints:
     _refuse_missing(np.isnan(values), f"{what} contain NaN", first_draw)
     exact = _is_exact(values)
     if exact.all():
@@ -486,7 +483,7 @@ def _integers_from_floats(values: NDArray[Any], what: str, first_draw: int) -> I
     )
 
 
-def _integers_from_objects(values: NDArray[Any], what: str, first_draw: int) -> Ints:
+def _integers_from_objects(values: Array, what: str, first_draw: int) -> Ints:
     flat = values.ravel()
     missing = np.array(
         [v is None or str(v) in ("<NA>", "NaT") or v != v for v in flat], dtype=bool

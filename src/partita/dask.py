@@ -17,19 +17,17 @@ from typing import Any, TypeVar
 from weakref import WeakSet
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._imports import __version__, require
 from partita._resources import require_memory
 from partita._storage import canonicalise, chunk_slices, smallest_unsigned
 from partita._validate import unexpected
 from partita.errors import ClusterError, InvalidInputError, PartitaError
-from partita.kernels.arrays import Ints
+from partita.kernels.arrays import Array, Ints, Unsigned
 
 T = TypeVar("T")
 R = TypeVar("R")
-Small = NDArray[np.unsignedinteger[Any]]
-Sums = tuple[NDArray[Any], ...]
+Sums = tuple[Array, ...]
 Where = slice | Ints
 
 _log = logging.getLogger("partita")
@@ -223,7 +221,7 @@ def cancel(client: Any, futures: Iterable[Any]) -> None:
 # ------------------------------------------------------------------ what runs on workers
 
 
-def _rows(parts: Sequence[Small], order: Where, dtype: Any) -> Small:
+def _rows(parts: Sequence[Unsigned], order: Where, dtype: Any) -> Unsigned:
     """Rows that came in parts: these of the only one, or all of several in this order."""
     if len(parts) == 1:
         return parts[0][order].astype(dtype, copy=False)
@@ -233,7 +231,7 @@ def _rows(parts: Sequence[Small], order: Where, dtype: Any) -> Small:
 
 
 def _apply(
-    function: Callable[..., R], place: tuple[Sequence[Small], Where], dtype: Any, *more: Any
+    function: Callable[..., R], place: tuple[Sequence[Unsigned], Where], dtype: Any, *more: Any
 ) -> R:
     return function(_rows(*place, dtype), *more)
 
@@ -314,7 +312,7 @@ class RemoteLabels:
 
     # ------------------------------------------------------------------ some of the labels
 
-    def rows(self, draws: Ints, say: Callable[[int], None] | None = None) -> Small:
+    def rows(self, draws: Ints, say: Callable[[int], None] | None = None) -> Unsigned:
         """The labels of some draws, in the order given; ``say`` is told how many are here."""
         require_memory(
             draws.size * self.shape[1] * self.dtype.itemsize,
@@ -376,10 +374,7 @@ class RemoteLabels:
 
 
 def finish(
-    client: Any,
-    made: Sequence[Any],
-    shape: tuple[int, int],
-    ends: Sequence[int] | None = None,
+    client: Any, made: Sequence[Any], shape: tuple[int, int], ends: Sequence[int] | None = None
 ) -> tuple[RemoteLabels, Ints]:
     """Remote labels from futures of (labels, numbers of clusters), one for each chunk."""
     labels, parts = (
@@ -390,7 +385,7 @@ def finish(
     return RemoteLabels(client, labels, shape, dtype, ends), counts
 
 
-def send_labels(client: Any, labels: Small) -> RemoteLabels:
+def send_labels(client: Any, labels: Unsigned) -> RemoteLabels:
     """Labels from here, on workers; the scheduler keeps what they are made from."""
     chunks = chunk_slices(*labels.shape)
     futures = [submit_value(client, np.ascontiguousarray(labels[chunk])) for chunk in chunks]

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._validate import Rng, integer, unexpected
 from partita._validate import generator as generator_from
+from partita.kernels.arrays import Bools, Floats, Int32s
 
 if TYPE_CHECKING:
     from partita.features.draws import FeatureDraws
@@ -38,8 +38,8 @@ class FourNormals:
         Component of each observation, 0 to 3.
     """
 
-    data: NDArray[np.float64]
-    labels: NDArray[np.int32]
+    data: Floats
+    labels: Int32s
 
 
 def four_normals(*, example: int = 1, n: int = 200, rng: Rng | None = None) -> FourNormals:
@@ -90,7 +90,7 @@ _VELOCITIES = """
 """
 
 
-def galaxies() -> NDArray[np.float64]:
+def galaxies() -> Floats:
     """Velocities of 82 galaxies of the Corona Borealis region, in 1,000 km/s, ascending.
 
     The values are those of the data set ``galaxies`` of R's MASS, which the
@@ -130,7 +130,7 @@ class OverlappingFeatures:
     """
 
     draws: FeatureDraws
-    truth: NDArray[np.bool_]
+    truth: Bools
 
 
 def overlapping_features() -> OverlappingFeatures:

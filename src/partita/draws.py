@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, Union, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from partita._result import Page, frozen
 from partita._storage import (
@@ -35,7 +35,7 @@ from partita._validate import (
 )
 from partita._wording import Kind, counted, span, words
 from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError, about
-from partita.kernels.arrays import Ints
+from partita.kernels.arrays import Array, Floats, Ints, Unsigned
 from partita.labels import (
     DrawsLike,
     Labels,
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from partita.samplers.sensitivity import Reweighting
 
 
-def positions_in_chain(chain: NDArray[Any] | None, n_draws: int) -> NDArray[np.int64]:
+def positions_in_chain(chain: Array | None, n_draws: int) -> Ints:
     """Number of each draw within its chain."""
     if chain is None:
         return np.arange(n_draws)
@@ -65,17 +65,15 @@ def positions_in_chain(chain: NDArray[Any] | None, n_draws: int) -> NDArray[np.i
     return position
 
 
-def systematic(
-    probabilities: NDArray[np.float64], size: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def systematic(probabilities: Floats, size: int, rng: np.random.Generator) -> Ints:
     """Positions of a systematic sample, in order; a heavy draw may come several times."""
     edges = np.cumsum(probabilities)
     points = (np.arange(size) + rng.random()) / size * edges[-1]
-    index: NDArray[np.int64] = np.searchsorted(edges, points)
+    index: Ints = np.searchsorted(edges, points)
     return np.minimum(index, probabilities.size - 1)
 
 
-Stored = Union[NDArray[np.unsignedinteger[Any]], "RemoteLabels"]
+Stored = Union[Unsigned, "RemoteLabels"]
 """Canonical labels in memory, in a file that is mapped there, or on the workers of a cluster."""
 
 
@@ -102,11 +100,11 @@ class DrawsBase:
 
     __slots__ = ("_chain", "_item_names", "_kind", "_numbered", "_weights")
 
-    _weights: NDArray[np.float64] | None
-    _chain: NDArray[Any] | None
+    _weights: Floats | None
+    _chain: Array | None
     _item_names: tuple[str, ...] | None
     _kind: Kind
-    _numbered: tuple[NDArray[np.int64], NDArray[np.float64]] | None
+    _numbered: tuple[Ints, Floats] | None
 
     part_name: ClassVar[str]
     """Noun for the parts of a point: "cluster" or "feature"."""
@@ -155,7 +153,7 @@ class DrawsBase:
         """Return these arrays for some draws, given by positions, a mask or a slice."""
         raise NotImplementedError
 
-    def _number(self) -> NDArray[np.int64]:
+    def _number(self) -> Ints:
         """Number of each draw among the distinct ones, by first appearance."""
         raise NotImplementedError
 
@@ -177,16 +175,16 @@ class DrawsBase:
     # ------------------------------------------------------------------ what is there
 
     @property
-    def weights(self) -> NDArray[np.float64] | None:
+    def weights(self) -> Floats | None:
         """Weights that sum to 1, or None when all draws weigh the same."""
         return self._weights
 
     @property
-    def probabilities(self) -> NDArray[np.float64]:
+    def probabilities(self) -> Floats:
         """The weights, or 1/n_draws for each draw when there are none."""
         if self._weights is not None:
             return self._weights
-        equal: NDArray[np.float64] = frozen(np.full(self.n_draws, 1.0 / self.n_draws))
+        equal: Floats = frozen(np.full(self.n_draws, 1.0 / self.n_draws))
         return equal
 
     @property
@@ -197,7 +195,7 @@ class DrawsBase:
         return 1.0 / float(np.square(self._weights).sum())
 
     @property
-    def chain(self) -> NDArray[Any] | None:
+    def chain(self) -> Array | None:
         """Chain of each draw, or None when unknown."""
         return self._chain
 
@@ -307,7 +305,7 @@ class DrawsBase:
             raise IndexError(f"draw {index} was asked for; there are {self.n_draws:,}.")
         return int(index) % self.n_draws
 
-    def part(self, rows: NDArray[np.int64], mass: NDArray[Any] | None = None) -> Self:
+    def part(self, rows: Ints, mass: Array | None = None) -> Self:
         """Return some draws, stored where all are, with these masses (any scale) or their own."""
         if mass is None and self._weights is not None:
             mass = self._weights[rows]
@@ -345,7 +343,7 @@ class DrawsBase:
         return self._take(np.isin(self._chain, wanted))
 
     @about("items")
-    def item_positions(self, items: ArrayLike) -> NDArray[np.int64]:
+    def item_positions(self, items: ArrayLike) -> Ints:
         """Positions of items given by position, mask or name; each may appear once."""
         wanted = indexer(items, "items")
         if wanted.dtype.kind in "UO":
@@ -386,7 +384,7 @@ class DrawsBase:
         """
         return self.merged(*self.unique_index())
 
-    def merged(self, index: NDArray[np.int64], mass: NDArray[np.float64]) -> Self:
+    def merged(self, index: Ints, mass: Floats) -> Self:
         """The distinct draws from what ``unique_index`` returned."""
         rows = np.arange(self.n_draws)
         first = np.empty(mass.size, np.int64)
@@ -394,7 +392,7 @@ class DrawsBase:
         points = {} if mass.size == self.n_draws else self._points_at(first)
         return self._with(**points, weights=mass, chain=None)
 
-    def unique_index(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def unique_index(self) -> tuple[Ints, Floats]:
         """Number of each draw among the distinct ones, and their masses.
 
         Found once: most questions about the same draws begin here.
@@ -417,17 +415,17 @@ class DrawsBase:
         raise NotImplementedError
 
     @property
-    def n_parts(self) -> NDArray[np.int64]:
+    def n_parts(self) -> Ints:
         """Number of clusters, or of features, of each draw."""
         raise NotImplementedError
 
     @property
-    def extremes(self) -> dict[str, NDArray[np.int64]]:
+    def extremes(self) -> dict[str, Ints]:
         """The bounds of a ball by name: draws with the most of this, then the most distant ones."""
         n_parts = self.n_parts
         return {"upper": -n_parts, "lower": n_parts, "horizontal": np.zeros_like(n_parts)}
 
-    def equal_among(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def equal_among(self, rows: Ints) -> tuple[Ints, Ints]:
         """First position of each distinct draw among some, and which of these each draw equals."""
         numbers: dict[bytes, int] = {}
         found = [numbers.setdefault(self.key(p), len(numbers)) for p in self.rows_at(rows)]
@@ -435,7 +433,7 @@ class DrawsBase:
         return np.unique(copy_of, return_index=True)[1], copy_of
 
 
-def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
+def _same(a: Array | None, b: Array | None) -> bool:
     if a is None or b is None:
         return a is b
     return np.array_equal(a, b)
@@ -486,7 +484,7 @@ def _labels(parts: Sequence[Draws]) -> Stored:
     return buffer.finish()
 
 
-def _chains(parts: Sequence[DrawsBase]) -> NDArray[Any] | None:
+def _chains(parts: Sequence[DrawsBase]) -> Array | None:
     if len(parts) == 1 or parts[0].kind == "ensemble":
         return parts[0].chain
     known = [part.chain for part in parts if part.chain is not None]
@@ -557,7 +555,7 @@ class Draws(DrawsBase):
     __slots__ = ("_labels", "_n_clusters", "_reweighting")
 
     _labels: Stored
-    _n_clusters: NDArray[np.int64]
+    _n_clusters: Ints
     _reweighting: Reweighting | None
 
     part_name: ClassVar[str] = "cluster"
@@ -612,17 +610,17 @@ class Draws(DrawsBase):
         return self
 
     @overload
-    def __getitem__(self, index: int | np.integer[Any]) -> NDArray[np.unsignedinteger[Any]]: ...
+    def __getitem__(self, index: int | np.integer[Any]) -> Unsigned: ...
 
     @overload
     def __getitem__(self, index: slice | ArrayLike) -> Draws: ...
 
-    def __getitem__(self, index: Any) -> NDArray[np.unsignedinteger[Any]] | Draws:
+    def __getitem__(self, index: Any) -> Unsigned | Draws:
         """``draws[3]`` is one label vector; a slice, mask or list of positions gives Draws."""
         at = self._position(index)
         if at is None:
             return self._chosen(index)
-        row: NDArray[np.unsignedinteger[Any]] = self.labels_at(slice(at, at + 1))[0]
+        row: Unsigned = self.labels_at(slice(at, at + 1))[0]
         return row
 
     def __eq__(self, other: object) -> bool:
@@ -646,10 +644,7 @@ class Draws(DrawsBase):
     def _lines(self) -> list[tuple[str, str]]:
         low, high = int(self._n_clusters.min()), int(self._n_clusters.max())
         one = words(self._kind).draw
-        lines = [
-            ("clusters", f"{low:,} to {high:,} in a {one}"),
-            (f"first {one}", self._shown(0)),
-        ]
+        lines = [("clusters", f"{low:,} to {high:,} in a {one}"), (f"first {one}", self._shown(0))]
         if self.n_draws > 1:
             lines.append((f"last {one}", self._shown(self.n_draws - 1)))
         return lines
@@ -660,13 +655,13 @@ class Draws(DrawsBase):
     # ------------------------------------------------------------------ the labels
 
     @property
-    def labels(self) -> NDArray[np.unsignedinteger[Any]]:
+    def labels(self) -> Unsigned:
         """Canonical labels, shape (n_draws, n_items), read-only.
 
         Those on the workers of a cluster are fetched, if memory can hold them.
         """
         if not isinstance(self._labels, np.ndarray):
-            fetched: NDArray[np.unsignedinteger[Any]] = frozen(self.labels_at(slice(None)))
+            fetched: Unsigned = frozen(self.labels_at(slice(None)))
             return fetched
         return self._labels
 
@@ -686,14 +681,14 @@ class Draws(DrawsBase):
         return int(self._labels.shape[1])
 
     @property
-    def n_clusters(self) -> NDArray[np.int64]:
+    def n_clusters(self) -> Ints:
         """Number of clusters of each draw."""
         return self._n_clusters
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.array(self.labels, dtype=dtype, copy=copy)
 
-    def __iter__(self) -> Iterator[NDArray[np.unsignedinteger[Any]]]:
+    def __iter__(self) -> Iterator[Unsigned]:
         for where in self.blocks():
             yield from self.labels_at(where)
 
@@ -701,7 +696,7 @@ class Draws(DrawsBase):
         """Draws start … stop − 1 in the dtype of the kernels (int32)."""
         return self.labels_at(slice(start, stop)).astype(np.int32)
 
-    def labels_at(self, where: slice | NDArray[np.int64]) -> NDArray[np.unsignedinteger[Any]]:
+    def labels_at(self, where: slice | Ints) -> Unsigned:
         """Labels of some draws, fetched where they live on a cluster."""
         if not isinstance(self._labels, np.ndarray):
             return self._labels.rows(np.arange(self.n_draws)[where])
@@ -725,7 +720,7 @@ class Draws(DrawsBase):
             labels = np.ascontiguousarray(self._labels[index])
         return {"labels": labels, "counts": self._n_clusters[index]}
 
-    def _number(self) -> NDArray[np.int64]:
+    def _number(self) -> Ints:
         from partita.scan import number_distinct
 
         return number_distinct(self)
@@ -757,18 +752,16 @@ class Draws(DrawsBase):
         return point.astype(">i4").tobytes()
 
     @property
-    def n_parts(self) -> NDArray[np.int64]:
+    def n_parts(self) -> Ints:
         """Number of clusters of each draw."""
         return self._n_clusters
 
-    def together(
-        self, rows: NDArray[np.int64], first: NDArray[np.int64], second: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def together(self, rows: Ints, first: Ints, second: Ints) -> Floats:
         """Whether the items of each pair are in one cluster, for some draws."""
         labels = self.labels_at(rows)
         return np.asarray(labels[:, first] == labels[:, second], np.float64)
 
-    def equal_among(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def equal_among(self, rows: Ints) -> tuple[Ints, Ints]:
         """First position of each distinct draw among some, and which of these each draw equals."""
         labels = np.ascontiguousarray(self.labels_at(rows))
         # Whole rows as opaque bytes: sorting them by columns takes far longer for many items.

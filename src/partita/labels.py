@@ -10,13 +10,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from partita._imports import require
 from partita._resources import require_memory
 from partita._validate import boolean, integers, plain_array, unexpected
 from partita.errors import InvalidInputError, InvalidLabelsError, about
-from partita.kernels.arrays import Ints
+from partita.kernels.arrays import Array, Int32s, Integers, Ints
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +34,7 @@ class SupportsDraws(Protocol):
 class SupportsLabels(Protocol):
     """Objects that stand for one partition: PointEstimate, Summary and CredibleBall."""
 
-    def __labels__(self) -> NDArray[np.integer[Any]]:
+    def __labels__(self) -> Integers:
         """One label per item."""
 
 
@@ -149,9 +149,7 @@ def _clean(noise: Any) -> NoiseRule:
     return label if isinstance(label, str) else int(label), noise[1]
 
 
-def whole_labels(
-    values: NDArray[Any], what: str = "labels", *, first_draw: int = 0
-) -> NDArray[np.int64]:
+def whole_labels(values: Array, what: str = "labels", *, first_draw: int = 0) -> Ints:
     """Labels of any accepted kind as int64, noise placed as the rule in force says.
 
     Without a rule, −1 beside non-negative labels is refused.
@@ -177,7 +175,7 @@ def whole_labels(
     return np.where(noisy, beyond, numbers)
 
 
-def _refuse_other_kind(values: NDArray[Any], label: Any, meaning: str) -> None:
+def _refuse_other_kind(values: Array, label: Any, meaning: str) -> None:
     """Text never equals a number: a rule for the other kind would be ignored."""
     kind = values.dtype.kind
     text = kind in "UST" or (kind == "O" and isinstance(values.flat[0], str))
@@ -191,7 +189,7 @@ def _refuse_other_kind(values: NDArray[Any], label: Any, meaning: str) -> None:
         )
 
 
-def _refuse_unexplained(values: NDArray[Any], numbers: Ints, what: str, first_draw: int) -> None:
+def _refuse_unexplained(values: Array, numbers: Ints, what: str, first_draw: int) -> None:
     if values.dtype.kind not in "ifO" or not values.size:
         return
     if values.dtype.kind == "O":  # numbered by now, so ask the objects themselves
@@ -220,14 +218,14 @@ def _refuse_unexplained(values: NDArray[Any], numbers: Ints, what: str, first_dr
 _WIDEST = 1 << 22
 """Labels that spread over a wider range are numbered first, to be looked up in a table."""
 
-Labels = NDArray[np.int32]
+Labels = Int32s
 """One partition: canonical labels, 0-based in order of first appearance."""
 
 _TILE = 512
 """Draws that are turned together: their rows stay in cache."""
 
 
-def by_item(labels: NDArray[Any], dtype: type[np.unsignedinteger[Any]]) -> NDArray[Any]:
+def by_item(labels: Array, dtype: type[np.unsignedinteger[Any]]) -> Array:
     """A copy with one row for each item."""
     turned = np.empty(labels.shape[::-1], dtype)
     for start in range(0, len(labels), _TILE):
@@ -235,7 +233,7 @@ def by_item(labels: NDArray[Any], dtype: type[np.unsignedinteger[Any]]) -> NDArr
     return turned
 
 
-def first_appearance(rows: NDArray[np.int64], out: Labels) -> NDArray[np.int64]:
+def first_appearance(rows: Ints, out: Labels) -> Ints:
     """Write rows of integers as canonical labels; return each row's number of clusters."""
     from partita.kernels.labels import canonicalise_rows
 
@@ -329,7 +327,7 @@ def _describe_argument(argument: str) -> str:
     return f"labels of the {argument}" if argument in nouns else argument
 
 
-def plain_labels(obj: Any, what: str, *, single: bool, n_items: int | None = None) -> NDArray[Any]:
+def plain_labels(obj: Any, what: str, *, single: bool, n_items: int | None = None) -> Array:
     """Labels as they came, in one array: a vector, or one partition per row.
 
     With the number of items known, a table or file of one column and as many rows is a vector.
@@ -343,13 +341,13 @@ def plain_labels(obj: Any, what: str, *, single: bool, n_items: int | None = Non
         return _single_partition(draws, what) if single else np.asarray(draws.labels)
     # Files, tables and named arrays are read in partita.io.
     label_array = import_module("partita.io.read").label_array
-    found: NDArray[Any] = label_array(obj, what, single=single)
+    found: Array = label_array(obj, what, single=single)
     if not single and n_items not in (None, 1) and found.shape == (n_items, 1):
         found = label_array(obj, what, single=True)
     return found
 
 
-def _single_partition(draws: Any, what: str) -> NDArray[Any]:
+def _single_partition(draws: Any, what: str) -> Array:
     if draws.n_draws != 1:
         raise InvalidLabelsError(
             f"{what} are {draws.n_draws:,} draws; expected one partition. Pick one, as in "
@@ -358,7 +356,7 @@ def _single_partition(draws: Any, what: str) -> NDArray[Any]:
     return np.asarray(draws[0])
 
 
-def _canonical_rows(values: NDArray[Any], n_items: int | None, what: str) -> Labels:
+def _canonical_rows(values: Array, n_items: int | None, what: str) -> Labels:
     if values.shape[1] == 0 or values.shape[0] == 0:
         raise InvalidLabelsError(
             f"{what} have shape {values.shape}: there must be at least one partition and one item."
@@ -373,7 +371,7 @@ def _canonical_rows(values: NDArray[Any], n_items: int | None, what: str) -> Lab
     return out
 
 
-def relabel(labels: NDArray[np.integer[Any]]) -> Labels:
+def relabel(labels: Integers) -> Labels:
     """Canonical labels of integers from 0 on that partita made itself, without any checks.
 
     Examples
@@ -389,7 +387,7 @@ def relabel(labels: NDArray[np.integer[Any]]) -> Labels:
     return _renumbered(labels, np.argsort(first, kind="stable"))
 
 
-def _first_items(labels: NDArray[np.integer[Any]]) -> tuple[Ints, Ints]:
+def _first_items(labels: Integers) -> tuple[Ints, Ints]:
     """First item and size of every cluster; a number that is not used comes last."""
     sizes = np.bincount(labels)
     first = np.full(sizes.size, labels.size)
@@ -397,7 +395,7 @@ def _first_items(labels: NDArray[np.integer[Any]]) -> tuple[Ints, Ints]:
     return first, sizes
 
 
-def _renumbered(labels: NDArray[np.integer[Any]], order: Ints) -> Labels:
+def _renumbered(labels: Integers, order: Ints) -> Labels:
     """Labels after clusters were put in that order."""
     rank = np.empty(order.size, np.int32)
     rank[order] = np.arange(order.size, dtype=np.int32)
@@ -453,7 +451,7 @@ def by_size(labels: LabelsLike) -> Labels:
     return _renumbered(rows, np.lexsort((first, -sizes)))
 
 
-def _is_numbered(labels: object) -> TypeGuard[NDArray[np.integer[Any]]]:
+def _is_numbered(labels: object) -> TypeGuard[Integers]:
     """Whether these are whole numbers from 0 on, at most as many as there are items."""
     if not isinstance(labels, np.ndarray) or labels.dtype.kind not in "iu" or labels.size == 0:
         return False
@@ -484,7 +482,7 @@ def n_clusters(labels: LabelsLike) -> int:
     return int(as_labels(labels).max()) + 1
 
 
-def cluster_sizes(labels: LabelsLike) -> NDArray[np.int64]:
+def cluster_sizes(labels: LabelsLike) -> Ints:
     """Sizes of the clusters, in order of first appearance.
 
     Parameters
@@ -508,7 +506,7 @@ def cluster_sizes(labels: LabelsLike) -> NDArray[np.int64]:
     return np.bincount(as_labels(labels)).astype(np.int64)
 
 
-def cross_table(a: LabelsLike, b: LabelsLike) -> NDArray[np.int64]:
+def cross_table(a: LabelsLike, b: LabelsLike) -> Ints:
     """Cross tabulation of two partitions: entry (i, j) counts items in cluster i of a and j of b.
 
     Parameters
@@ -536,7 +534,7 @@ def cross_table(a: LabelsLike, b: LabelsLike) -> NDArray[np.int64]:
     return shared_items(rows, columns)
 
 
-def shared_items(rows: Labels, columns: Labels) -> NDArray[np.int64]:
+def shared_items(rows: Labels, columns: Labels) -> Ints:
     """Cross tabulation of labels 0, 1, … in their own numbering."""
     shape = (int(rows.max()) + 1, int(columns.max()) + 1)
     require_memory(
@@ -548,7 +546,7 @@ def shared_items(rows: Labels, columns: Labels) -> NDArray[np.int64]:
     return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape).astype(np.int64)
 
 
-def best_matching(overlap: NDArray[np.int64]) -> NDArray[np.int64]:
+def best_matching(overlap: Ints) -> Ints:
     """Row matched to each column, −1 for none, so that the matched entries add up to the most."""
     from scipy.optimize import linear_sum_assignment
 
@@ -559,7 +557,7 @@ def best_matching(overlap: NDArray[np.int64]) -> NDArray[np.int64]:
     return found
 
 
-def from_one(labels: NDArray[Any], one_based: bool) -> NDArray[Any]:
+def from_one(labels: Array, one_based: bool) -> Array:
     """Labels as a table shows them: counted from 1 where asked, −1 for none as it is.
 
     Examples

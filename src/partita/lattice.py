@@ -9,7 +9,6 @@ from itertools import accumulate, combinations, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._resources import require_memory
 from partita._result import Result, as_html
@@ -17,7 +16,7 @@ from partita._validate import Rng, integer, integers, positive
 from partita._validate import generator as generator_from
 from partita._wording import counted
 from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError, about
-from partita.kernels.arrays import Floats, Int32s, Ints
+from partita.kernels.arrays import Array, Floats, Int32s, Ints
 from partita.labels import (
     Labels,
     LabelsLike,
@@ -107,7 +106,7 @@ class PartialPartition:
         return self._labels
 
     @property
-    def items(self) -> NDArray[np.int64]:
+    def items(self) -> Ints:
         """Positions of the items that are grouped."""
         return np.flatnonzero(self._labels >= 0)
 
@@ -135,7 +134,7 @@ class PartialPartition:
     def __len__(self) -> int:
         return int(self._labels.size)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.array(self._labels, dtype=dtype, copy=True if copy is None else copy)
 
     def __eq__(self, other: object) -> bool:
@@ -545,12 +544,7 @@ def _blocks(n: int, rows: int) -> Iterator[Labels]:
         first = 0
 
 
-def random_partition(
-    n: int,
-    *,
-    concentration: float = 1.0,
-    rng: Rng | None = None,
-) -> Labels:
+def random_partition(n: int, *, concentration: float = 1.0, rng: Rng | None = None) -> Labels:
     """Draw a partition of n items from the Chinese restaurant process.
 
     P(c) = α^k Γ(α)/Γ(α+n) · Π_j (n_j − 1)!, the partition law of a Dirichlet
@@ -636,9 +630,9 @@ class HasseDiagram(Result):
     """
 
     nodes: Labels
-    edges: NDArray[np.int64]
-    heights: NDArray[np.float64]
-    positions: NDArray[np.float64]
+    edges: Ints
+    heights: Floats
+    positions: Floats
     loss: Loss
 
     def names(self) -> list[str]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-Chains = NDArray[np.float64]
+from partita.kernels.arrays import Floats
+
+Chains = Floats
 
 _ONE_SIGMA = (0.1586553, 0.8413447)
 """Probabilities of a normal variable to lie below minus and plus one standard deviation."""
@@ -96,7 +97,7 @@ def mcse_quantile(chains: Chains, prob: float) -> float:
 
 
 def ess_of_halves(
-    chains: Chains, *, between: bool = True, covariance: NDArray[np.float64] | None = None
+    chains: Chains, *, between: bool = True, covariance: Floats | None = None
 ) -> float:
     """All draws over twice the sum of their correlations, by Geyer's monotone sequence.
 
@@ -127,7 +128,7 @@ def ess_of_halves(
     return size / max(tau, 1.0 / math.log10(size))
 
 
-def autocovariance(chains: Chains) -> NDArray[np.float64]:
+def autocovariance(chains: Chains) -> Floats:
     """Mean over chains, on the last axis but one, of the autocovariances, divided by n."""
     n = chains.shape[-1]
     power = np.fft.rfft(chains - chains.mean(axis=-1, keepdims=True), 2 * n)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.draws import Draws, any_draws, as_draws
-from partita.kernels.arrays import Floats, Ints
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.labels import DrawsLike, Labels
 from partita.losses.base import Loss
 from partita.scan import gather_if_small, shapes_of
@@ -43,7 +42,7 @@ class Posterior:
         self.draws = draws
         self.n_jobs = n_jobs
         self._distances: dict[tuple[Loss, bytes], Floats] = {}
-        self._shapes: tuple[Floats, NDArray[np.int32]] | None = None
+        self._shapes: tuple[Floats, Int32s] | None = None
 
     def __draws__(self) -> Draws:
         return self.draws
@@ -70,7 +69,7 @@ class Posterior:
         return np.flatnonzero(np.diff(np.maximum.accumulate(self.index), prepend=-1))
 
     @property
-    def index(self) -> NDArray[np.int64]:
+    def index(self) -> Ints:
         """Number of each draw's partition among the distinct ones."""
         return self._merged[0]
 
@@ -132,7 +131,7 @@ class Posterior:
         kept = {self.draws.key(self.draws.canonical(labels)) for labels in estimates}
         self._distances = {key: d for key, d in self._distances.items() if key[1] in kept}
 
-    def shapes(self, n_ranks: int) -> tuple[Floats, NDArray[np.int32]]:
+    def shapes(self, n_ranks: int) -> tuple[Floats, Int32s]:
         """Entropy of each draw, and the sizes of its n_ranks largest clusters."""
         if self._shapes is None or self._shapes[1].shape[1] < n_ranks:
             self._shapes = shapes_of(self.draws, n_ranks, self.n_jobs)

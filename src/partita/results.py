@@ -26,9 +26,7 @@ from partita.representative.conformal import PValue as PValue
 from partita.representative.modes import FeatureModes as FeatureModes
 from partita.representative.modes import Modes as Modes
 from partita.representative.modes import Peaks as Peaks
-from partita.representative.representatives import (
-    FeatureRepresentatives as FeatureRepresentatives,
-)
+from partita.representative.representatives import FeatureRepresentatives as FeatureRepresentatives
 from partita.representative.representatives import HeldOutCurve as HeldOutCurve
 from partita.representative.representatives import Representatives as Representatives
 from partita.representative.runs import RunComparison as RunComparison

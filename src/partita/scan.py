@@ -11,14 +11,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita import _storage
 from partita._resources import require_memory, run, stream
 from partita._validate import choice, number
 from partita._wording import words
 from partita.draws import Draws
-from partita.kernels.arrays import Bools, Floats, Int32s, Ints, UInt64s
+from partita.kernels.arrays import Array, Bools, Floats, Int32s, Ints, UInt64s, Unsigned
 from partita.labels import Labels
 from partita.mcmc import ess_bulk, mcse_mean, rank_normalised
 
@@ -42,10 +41,10 @@ class Block:
         Whether draws differ in weight; where not, counts are exact and shares come last.
     """
 
-    labels: NDArray[np.unsignedinteger[Any]]
+    labels: Unsigned
     start: int
-    n_clusters: NDArray[np.int64]
-    probabilities: NDArray[np.float64]
+    n_clusters: Ints
+    probabilities: Floats
     is_weighted: bool
 
     @property
@@ -54,14 +53,14 @@ class Block:
         return self.labels.astype(np.int32)
 
     @property
-    def counts(self) -> NDArray[np.float64]:
+    def counts(self) -> Floats:
         """The weights, or 1 for each draw where they do not differ, so that sums are whole."""
         return self.probabilities if self.is_weighted else np.ones(self.n_clusters.size)
 
 
 R = TypeVar("R")
 P = TypeVar("P")
-Sums = tuple[NDArray[Any], ...]
+Sums = tuple[Array, ...]
 
 GATHERED_LABELS = 1 << 26
 """Labels up to which draws on workers are fetched for a search that needs them whole."""
@@ -193,7 +192,7 @@ def map_parts(
 def map_sets(
     function: Callable[..., R],
     draws: Draws,
-    sets: Sequence[tuple[NDArray[np.int64], tuple[Any, ...]]],
+    sets: Sequence[tuple[Ints, tuple[Any, ...]]],
     *,
     n_jobs: int | None = None,
     is_up: Callable[[], bool] = lambda: False,
@@ -241,12 +240,12 @@ def is_small(draws: Draws) -> bool:
     return draws.n_draws * draws.n_items <= GATHERED_LABELS
 
 
-def concatenate_arrays(results: Iterable[tuple[NDArray[Any], ...]]) -> tuple[NDArray[Any], ...]:
+def concatenate_arrays(results: Iterable[tuple[Array, ...]]) -> tuple[Array, ...]:
     """Arrays with one row per draw, from those of the blocks."""
     return tuple(np.concatenate(parts) for parts in zip(*results, strict=True))
 
 
-def sum_arrays(results: Iterable[tuple[NDArray[Any], ...]]) -> tuple[NDArray[Any], ...]:
+def sum_arrays(results: Iterable[tuple[Array, ...]]) -> tuple[Array, ...]:
     """Arrays added up in the order of the blocks, holding one set of sums: the first ones."""
     iterator = iter(results)
     # Views of something else are not written to.
@@ -269,9 +268,7 @@ def _batches(work: Sequence[P], size: int) -> Iterator[list[P]]:
 # ------------------------------------------------------------------ what workers run, too
 
 
-def _call_on_block(
-    function: Callable[[Block], R], labels: NDArray[np.unsignedinteger[Any]], *facts: Any
-) -> R:
+def _call_on_block(function: Callable[[Block], R], labels: Unsigned, *facts: Any) -> R:
     return function(Block(labels, *facts))
 
 
@@ -290,11 +287,11 @@ def _call_on_parts(
     return [function(ready, part) for part in parts]
 
 
-def _call_on_int32(function: Callable[..., R], labels: NDArray[Any], *more: Any) -> R:
+def _call_on_int32(function: Callable[..., R], labels: Array, *more: Any) -> R:
     return function(labels.astype(np.int32), *more)
 
 
-def _call_on_set(function: Callable[..., R], task: tuple[NDArray[Any], tuple[Any, ...]]) -> R:
+def _call_on_set(function: Callable[..., R], task: tuple[Array, tuple[Any, ...]]) -> R:
     return _call_on_int32(function, task[0], *task[1])
 
 
@@ -330,7 +327,7 @@ def _digests(block: Block, *, doubtful: Bools) -> UInt64s:
     return found
 
 
-def number_distinct(draws: Draws) -> NDArray[np.int64]:
+def number_distinct(draws: Draws) -> Ints:
     """Number the distinct rows by first appearance, through 128 bits of each where they repeat.
 
     No label has to travel, wherever the draws live.
@@ -354,7 +351,7 @@ def _by_first_appearance(number: Ints) -> Ints:
     first = np.zeros(int(number.max()) + 1, np.int64)
     first[number[::-1]] = rows[::-1]  # of several rows the last one written stays: the first
     is_first = first[number] == rows
-    ranks: NDArray[np.int64] = (np.cumsum(is_first) - 1)[first[number]]
+    ranks: Ints = (np.cumsum(is_first) - 1)[first[number]]
     return ranks
 
 
@@ -362,9 +359,7 @@ FEW_DRAWS = 4
 """Draws per chain below which no effective number of draws can be estimated."""
 
 
-def shapes_of(
-    draws: Draws, n_ranks: int, n_jobs: int | None = None
-) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+def shapes_of(draws: Draws, n_ranks: int, n_jobs: int | None = None) -> tuple[Floats, Int32s]:
     """Entropy of each draw, and the sizes of its n_ranks largest clusters."""
     shapes = partial(_shapes, n_ranks=n_ranks)
     entropy, ranked = concatenate_arrays(map_blocks(shapes, draws, n_jobs=n_jobs))
@@ -379,14 +374,14 @@ def _shapes(block: Block, *, n_ranks: int) -> tuple[Floats, Int32s]:
     return shapes(rows, block.n_clusters, entropy_terms(rows.shape[1]), n_ranks)
 
 
-def chains_of(draws: Draws) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def chains_of(draws: Draws) -> tuple[Array, Ints]:
     """Names of the chains, and the number of each draw's; draws of unknown chain form one."""
     if draws.chain is None:
         return np.zeros(1, np.int64), np.zeros(draws.n_draws, np.int64)
     return np.unique(draws.chain, return_inverse=True)
 
 
-def long_chains(draws: Draws) -> NDArray[np.bool_]:
+def long_chains(draws: Draws) -> Bools:
     """Which chains are long enough to be compared with the longest.
 
     Chains below a tenth of the longest are not, nor are those below eight draws beside one that
@@ -397,7 +392,7 @@ def long_chains(draws: Draws) -> NDArray[np.bool_]:
     return np.asarray((10 * lengths >= longest) & ((lengths >= 8) | (longest < 8)))
 
 
-def chain_rows(draws: Draws) -> NDArray[np.int64]:
+def chain_rows(draws: Draws) -> Ints:
     """Numbers of the draws, one row per chain, in the order sampled.
 
     Draws of unknown chain form one chain. Chains of different length are cut to the shortest by
@@ -412,7 +407,7 @@ def chain_rows(draws: Draws) -> NDArray[np.int64]:
     return np.stack([np.flatnonzero(number == chain)[-shortest:] for chain in kept.tolist()])
 
 
-def effective_share(values: NDArray[Any], rows: NDArray[np.int64]) -> float:
+def effective_share(values: Array, rows: Ints) -> float:
     """Effective number of draws over their number; rows are those of :func:`chain_rows`.
 
     Draws whose autocorrelation cannot be told from 0 count as independent; each chain too
@@ -430,16 +425,12 @@ def effective_share(values: NDArray[Any], rows: NDArray[np.int64]) -> float:
     return float(min(1.0, ess_bulk(chains) / chains.size)) if correlated else 1.0
 
 
-def by_chain(draws: Draws, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def by_chain(draws: Draws, values: Floats) -> Floats:
     """One row of values per chain; see :func:`chain_rows`."""
     return np.asarray(values[chain_rows(draws)])
 
 
-def error_of(
-    draws: Draws,
-    values: NDArray[np.float64],
-    error: Callable[[NDArray[np.float64]], float] = mcse_mean,
-) -> float:
+def error_of(draws: Draws, values: Floats, error: Callable[[Floats], float] = mcse_mean) -> float:
     """Monte Carlo error of one value per draw: 0 for a constant, NaN for chains that are short."""
     chains = by_chain(draws, values)
     if chains.shape[1] < FEW_DRAWS:
@@ -447,7 +438,7 @@ def error_of(
     return 0.0 if np.ptp(chains) == 0.0 else error(chains)
 
 
-def weighted_error(draws: Draws, values: NDArray[np.float64]) -> float:
+def weighted_error(draws: Draws, values: Floats) -> float:
     """Monte Carlo error of the mean of one value per draw under the weights of the draws.
 
     The mean Σwv has the error of the mean of M·w·(v − Σwv), by whose effective size the
@@ -462,7 +453,7 @@ def weighted_error(draws: Draws, values: NDArray[np.float64]) -> float:
     return error_of(draws, draws.n_draws * away)
 
 
-def entropy_weights(draws: Draws, by: str | None, strength: float | None) -> NDArray[np.float64]:
+def entropy_weights(draws: Draws, by: str | None, strength: float | None) -> Floats:
     """w ∝ w·exp(λ·H/log k), with H/log k := 0 for one cluster; see ``Draws.reweighted``."""
     choice(by, "by", ("entropy",))
     strength = number(strength, "strength")

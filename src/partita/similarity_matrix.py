@@ -6,14 +6,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 
 from partita._progress import Status
 from partita._resources import require_memory
 from partita._validate import unexpected
 from partita.draws import AnyDraws, Draws, any_draws
 from partita.errors import about
-from partita.kernels.arrays import Floats, Ints
+from partita.kernels.arrays import Array, Floats, Ints, Unsigned
 from partita.labels import DrawsLike, by_item
 from partita.scan import Block, map_parts
 
@@ -39,7 +39,7 @@ def similarity(
     rows: slice | ArrayLike | None = None,
     n_jobs: int | None = None,
     dtype: DTypeLike = np.float64,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Posterior similarity matrix: how probable it is that two items share a cluster.
 
     p_ij = Σ_m w_m · 1(c_mi = c_mj), with w_m = 1/M for unweighted draws, where
@@ -117,7 +117,7 @@ def similarity(
     return out
 
 
-def _shared_features(draws: AnyDraws, wanted: Ints, out: NDArray[Any]) -> NDArray[Any]:
+def _shared_features(draws: AnyDraws, wanted: Ints, out: Array) -> Array:
     """E[ZZᵀ] in place of zeros: counts first, where draws weigh the same."""
     weights = np.ones(draws.n_draws) if draws.weights is None else draws.weights
     for m, weight in enumerate(weights.astype(out.dtype)):
@@ -150,7 +150,7 @@ def _blocks(n_rows: int) -> list[slice]:
 
 
 def _accumulate(
-    draws: Draws, rows: Ints, out: NDArray[Any], symmetric: bool, n_jobs: int | None, status: Status
+    draws: Draws, rows: Ints, out: Array, symmetric: bool, n_jobs: int | None, status: Status
 ) -> None:
     """Add up counts or weights, chunk of draws by chunk; from the first row's item if symmetric."""
     most = int(draws.n_clusters.max())
@@ -171,7 +171,7 @@ def _accumulate(
         out[block, draws.n_items - part.shape[1] :] += part
 
 
-ShortLabels = tuple[NDArray[np.unsignedinteger[Any]], NDArray[np.float64] | None]
+ShortLabels = tuple[Unsigned, Floats | None]
 
 
 def _short_labels(block: Block, *, kind: type[np.unsignedinteger[Any]]) -> ShortLabels:
@@ -195,7 +195,7 @@ def _together(short: ShortLabels, part: slice, *, rows: Ints, symmetric: bool) -
     return sums
 
 
-def _finish(out: NDArray[Any], rows: Ints, *, symmetric: bool) -> None:
+def _finish(out: Array, rows: Ints, *, symmetric: bool) -> None:
     """Turn sums into shares, and mirror them if only the upper triangle was filled."""
     for block in _blocks(rows.size):
         part = out[block, block.start if symmetric else 0 :]

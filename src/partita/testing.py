@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._validate import Rng, integer, positive, translate_call_errors, unexpected
 from partita._validate import generator as generator_from
 from partita.draws import Draws
 from partita.errors import InvalidInputError
 from partita.io.data_table import as_table
-from partita.kernels.arrays import Floats
+from partita.kernels.arrays import Floats, Integers
 from partita.kernels.gibbs.primitives import Likelihood, Prior
 from partita.labels import DataLike, Labels
 from partita.lattice import partition_table
@@ -47,7 +46,7 @@ RUN = {"draws": 1_500, "burn_in": 50, "chains": 40, "progress": False}
 """A run long enough to see errors of about one in a hundred in a partition's probability."""
 
 
-def frequencies(draws: Draws, partitions: NDArray[np.integer]) -> Floats:
+def frequencies(draws: Draws, partitions: Integers) -> Floats:
     """Share of each partition in each chain, shape (n_chains, n_partitions)."""
     place = (partitions.shape[1] + 1) ** np.arange(partitions.shape[1])
     codes = partitions @ place
@@ -356,14 +355,14 @@ class _Compiled:
         zeros = np.zeros(len(values) + 1)
         self.prior = Prior(0.0, zeros, zeros, zeros, 0.0, 0.0)
 
-    def marginal(self, items: NDArray[np.integer]) -> float:
+    def marginal(self, items: Integers) -> float:
         """Log density of these rows together."""
         from partita.kernels.gibbs.family import log_marginal
 
         store, work = self.cluster(items)
         return float(log_marginal(self.model, store, work, 0))
 
-    def cluster(self, items: NDArray[np.integer]) -> tuple[Floats, Floats]:
+    def cluster(self, items: Integers) -> tuple[Floats, Floats]:
         """A store whose first cluster holds these rows, added in their order."""
         from partita.kernels.gibbs.family import add, refresh
         from partita.kernels.gibbs.primitives import LANES
@@ -375,7 +374,7 @@ class _Compiled:
         refresh(self.model, self.prior, store, work, 0)
         return store, work
 
-    def predictive(self, item: int, others: NDArray[np.integer]) -> float:
+    def predictive(self, item: int, others: Integers) -> float:
         """Log density of one row given others."""
         from partita.kernels.gibbs.family import log_weights
 
@@ -384,7 +383,7 @@ class _Compiled:
         log_weights(self.model, int(item), store, work, 1, out)
         return float(out[0])
 
-    def without(self, items: NDArray[np.integer], gone: NDArray[np.integer]) -> float:
+    def without(self, items: Integers, gone: Integers) -> float:
         """Log density of these rows after some were taken out again."""
         from partita.kernels.gibbs.family import log_marginal, refresh, remove
 
@@ -433,7 +432,7 @@ def _check_reference(
 
 
 def _compare(
-    what: str, found: float, other: str, expected: float, items: NDArray[np.integer], tol: float
+    what: str, found: float, other: str, expected: float, items: Integers, tol: float
 ) -> None:
     if not abs(found - expected) <= tol * max(1.0, abs(expected)):
         raise AssertionError(

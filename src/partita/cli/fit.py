@@ -27,11 +27,7 @@ if TYPE_CHECKING:
     from partita.labels import Labels
     from partita.samplers.compare import ModelComparison
 
-PRIORS: dict[str, Any] = {
-    "dp": pt.DirichletProcess,
-    "py": pt.PitmanYor,
-    "mfm": pt.FiniteMixture,
-}
+PRIORS: dict[str, Any] = {"dp": pt.DirichletProcess, "py": pt.PitmanYor, "mfm": pt.FiniteMixture}
 PRIOR_OPTIONS = (
     *("concentration", "discount", "mean_components", "components", "weight", "dynamic"),
 )

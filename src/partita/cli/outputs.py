@@ -37,8 +37,7 @@ from partita.cli.options import F, say
 from partita.errors import InvalidInputError, MissingDependencyError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from partita.kernels.arrays import Array
     from partita.summary.features import FeatureSummary
     from partita.summary.result import AnySummary
 
@@ -218,11 +217,7 @@ def check_directory(
 
 
 def check_file(
-    path: str | None,
-    *,
-    force: bool,
-    inputs: Iterable[str | None] = (),
-    directory: bool = False,
+    path: str | None, *, force: bool, inputs: Iterable[str | None] = (), directory: bool = False
 ) -> None:
     """Refuse early a file, or a directory of a format, that could not be written."""
     _refuse_two_readers_of_stdin(inputs)
@@ -382,7 +377,7 @@ def item_names(draws: pt.Draws, one_based: bool = False) -> Sequence[str | int]:
     return items_from_one(draws.item_names, draws.n_items, one_based)
 
 
-def numbered(labels: NDArray[Any], one_based: bool) -> list[Any]:
+def numbered(labels: Array, one_based: bool) -> list[Any]:
     """Labels for a table."""
     from partita.labels import from_one
 

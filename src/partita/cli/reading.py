@@ -26,13 +26,10 @@ from partita.io.data_table import TextOptions
 from partita.io.read import find_format, format_names
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from partita.draws import DrawsBase
     from partita.io.data_table import Table
     from partita.io.table import Cell
-    from partita.kernels.arrays import Floats
+    from partita.kernels.arrays import Array, Floats
     from partita.labels import Labels
     from partita.samplers.base import Kernel
     from partita.summary.summarize import Observations
@@ -131,7 +128,7 @@ def read_features_of(
     return _drop_and_thin(draws, choices, weights)
 
 
-def _read_weights(path: str) -> NDArray[np.float64]:
+def _read_weights(path: str) -> Floats:
     from partita.io.data_table import numbers
 
     table = read_table(path)
@@ -323,7 +320,7 @@ def align_by_name(
     return a.labels, canonical(b.labels[order]), a.names, True
 
 
-def read_similarity(path: str) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
+def read_similarity(path: str) -> tuple[Floats, tuple[str, ...] | None]:
     """The matrix and the names of its items: csv, tsv, txt, npy, or a matrix in an .rds file.
 
     Text may have a heading and a first column of names, as ``partita
@@ -528,7 +525,7 @@ def _part(kernel: Kernel, position: int) -> tuple[Kernel, int]:
     return kernel, position
 
 
-def role_of(kernel: Kernel, column: NDArray[Any]) -> str:
+def role_of(kernel: Kernel, column: Array) -> str:
     """The type of a column under its kernel: number, count, yes/no or category."""
     roles = {"GammaPoisson": "count", "BetaBernoulli": "yes/no", "DirichletCategorical": "category"}
     return roles.get(kernel.kind, "number" if column.dtype.kind == "f" else "category")

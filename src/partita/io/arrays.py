@@ -16,7 +16,6 @@ from typing import IO, Any
 
 import numpy as np
 from numpy.lib import format as npy
-from numpy.typing import NDArray
 
 from partita._imports import require
 from partita._resources import require_memory
@@ -26,6 +25,7 @@ from partita.draws import Draws, draws_from_array
 from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError
 from partita.io.draws_table import build, rows_per_block
 from partita.io.table import BY_NAME, ReadOptions, choose_variable, refuse_transpose
+from partita.kernels.arrays import Array
 
 # ------------------------------------------------------------------ npy, npz
 
@@ -47,13 +47,13 @@ def read_npy(path: Path, options: ReadOptions) -> Draws:
     return draws_in_blocks(values, np.asarray)
 
 
-def open_npy(path: Path, *, whole: bool, mapped: bool = True) -> NDArray[Any]:
+def open_npy(path: Path, *, whole: bool, mapped: bool = True) -> Array:
     """The array of an npy file; memory must hold its labels if the ``whole`` is kept."""
     with path.open("rb") as stream:
         shape, _, dtype = _read_header(stream, path.name)
         content = path.stat().st_size - stream.tell()
         _check_size(path.name, shape, dtype, content, whole=whole)
-        found: NDArray[Any] = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
+        found: Array = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
         return found
 
 
@@ -122,7 +122,7 @@ def _check_size(
         require_memory(size // 8, f"reading {name}", instead)
 
 
-def _read_member(archive: zipfile.ZipFile, key: str) -> NDArray[Any]:
+def _read_member(archive: zipfile.ZipFile, key: str) -> Array:
     with archive.open(f"{key}.npy") as stream:
         found = np.asarray(npy.read_array(stream, allow_pickle=False))
         _check_end(stream)
@@ -147,9 +147,7 @@ def _read_labels(
     return draws_from_array(_read_member(archive, key), transpose=transpose, **fields)
 
 
-def _row_blocks(
-    stream: IO[bytes], shape: tuple[int, ...], dtype: np.dtype[Any]
-) -> Iterator[NDArray[Any]]:
+def _row_blocks(stream: IO[bytes], shape: tuple[int, ...], dtype: np.dtype[Any]) -> Iterator[Array]:
     n_rows, n_items = shape
     step = rows_per_block(n_items)
     for start in range(0, n_rows, step):
@@ -249,9 +247,7 @@ def named_dims(array: Any, *expected: str) -> tuple[str | None, str, list[str]]:
     return ("chain" if "chain" in dims else None), draw[0], rest
 
 
-def draws_first(
-    array: Any, *expected: str
-) -> tuple[NDArray[Any], NDArray[Any] | None, list[str] | None]:
+def draws_first(array: Any, *expected: str) -> tuple[Array, Array | None, list[str] | None]:
     """Values with the draws of all chains along the first axis, chain of each, names of items."""
     chain, draw, rest = named_dims(array, *expected)
     names = item_names(array, rest[0])
@@ -329,7 +325,7 @@ def _draws_of_partita(array: Any, stats: Any, check: Any) -> Draws:
     return draws._with(**fields)
 
 
-def _statistic(stats: Any, name: str, check: Any) -> NDArray[Any]:
+def _statistic(stats: Any, name: str, check: Any) -> Array:
     if stats is None or name not in stats:
         raise FileFormatError(
             f"the labels were written with {name!r} in the group sample_stats, which is not there. "
@@ -373,7 +369,7 @@ def draws_in_blocks(
     array: Any,
     load: Callable[[Any], Any],
     *,
-    ids: NDArray[Any] | None = None,
+    ids: Array | None = None,
     item_names: Sequence[str] | None = None,
     client: Any = None,
 ) -> Draws:
@@ -392,7 +388,7 @@ def draws_in_blocks(
         return draws_on_workers(array.reshape(-1, n_items), client, **fields)
     step = rows_per_block(n_items)
 
-    def blocks() -> Iterator[NDArray[Any]]:
+    def blocks() -> Iterator[Array]:
         for c in range(n_chains):
             for start in range(0, n_draws, step):
                 rows = slice(start, start + step)

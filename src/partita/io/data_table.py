@@ -30,6 +30,7 @@ from partita.io.table import (
     read_frame,
     translate_errors,
 )
+from partita.kernels.arrays import Array, Bools, Floats
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,13 @@ class Table:
     """
 
     names: tuple[str, ...]
-    columns: tuple[NDArray[Any], ...]
+    columns: tuple[Array, ...]
     cells: tuple[tuple[str, ...], ...] | None = None
     lines: tuple[int, ...] | None = None
     item_names: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
     source: str = "the data"
-    matrix: NDArray[np.float64] | None = None
+    matrix: Floats | None = None
 
     @property
     def n_rows(self) -> int:
@@ -156,7 +157,7 @@ def _named_by_index(table: Table, index: Any) -> Table:
     return replace(table, item_names=names)
 
 
-def _column(values: NDArray[Any]) -> NDArray[Any]:
+def _column(values: Array) -> Array:
     """One column as float64, bool or object."""
     if isinstance(values, np.ma.MaskedArray):
         return np.asarray(np.ma.filled(values.astype(np.float64), np.nan))
@@ -263,7 +264,7 @@ def _without_index(table: Table, path: Path) -> Table:
     return replace(rest, item_names=names, notes=("the index is taken as names of the items",))
 
 
-def names_of(column: NDArray[Any]) -> tuple[str, ...]:
+def names_of(column: Array) -> tuple[str, ...]:
     """The values of a column as names, whole numbers without a point."""
     values = column.tolist()
     if column.dtype.kind != "f":
@@ -426,7 +427,7 @@ def _normalise_number(cell: str, options: TextOptions) -> str:
 
 def _text_column(
     cells: tuple[str, ...], spellings: frozenset[str] | set[str], options: TextOptions
-) -> NDArray[Any]:
+) -> Array:
     """Floats, booleans, or text with None where missing."""
     if options.decimal == "," and options.thousands is None:
         # 1.234,56 leaves no doubt what its point is; 1.234 alone would.
@@ -454,12 +455,8 @@ def _text_column(
 
 
 def numbers(
-    table: Table,
-    kernel: str,
-    *,
-    missing: bool = False,
-    advice: str = "Drop or impute them first.",
-) -> NDArray[np.float64]:
+    table: Table, kernel: str, *, missing: bool = False, advice: str = "Drop or impute them first."
+) -> Floats:
     """All columns as floats, shape (n_rows, n_columns), NaN where a cell may be missing."""
     for name, column in zip(table.names, table.columns, strict=True):
         if column.dtype.kind == "O":
@@ -482,7 +479,7 @@ def numbers(
     return values
 
 
-def refuse_missing(missing: NDArray[np.bool_], table: Table, advice: str) -> None:
+def refuse_missing(missing: Bools, table: Table, advice: str) -> None:
     """Raise where a mask of missing or infinite cells has any, saying which rows and columns."""
     if missing.any():
         rows = np.flatnonzero(missing.any(axis=1)).tolist()
@@ -604,7 +601,7 @@ def wide_scales(table: Table) -> tuple[str, ...]:
     return tuple(said)
 
 
-def stray_text_rows(column: NDArray[Any]) -> list[int]:
+def stray_text_rows(column: Array) -> list[int]:
     """Rows of a text column that are not numbers, if most others are; else none."""
     if column.dtype.kind != "O":
         return []
@@ -613,7 +610,7 @@ def stray_text_rows(column: NDArray[Any]) -> list[int]:
     return odd if odd and len(odd) < len(texts) / 2 else []
 
 
-def has_decimal_comma(column: NDArray[Any]) -> bool:
+def has_decimal_comma(column: Array) -> bool:
     """Whether all texts of a column are numbers with a comma for the point."""
     texts = _texts(column)
     return any("," in v for v in texts) and all(
@@ -621,7 +618,7 @@ def has_decimal_comma(column: NDArray[Any]) -> bool:
     )
 
 
-def groups_digits(column: NDArray[Any]) -> str | None:
+def groups_digits(column: Array) -> str | None:
     """The thousands separator of a column of text whose cells are otherwise numbers, or None."""
     texts = _texts(column)
     for mark, decimal in ((".", ","), (",", "."), (" ", ","), (" ", "."), ("'", ".")):
@@ -633,13 +630,13 @@ def groups_digits(column: NDArray[Any]) -> str | None:
     return None
 
 
-def _texts(column: NDArray[Any]) -> list[str]:
+def _texts(column: Array) -> list[str]:
     """The texts of a column that holds nothing else."""
     found = [v for v in column if v is not None] if column.dtype.kind == "O" else []
     return found if all(isinstance(v, str) for v in found) else []
 
 
-def is_date(column: NDArray[Any]) -> bool:
+def is_date(column: Array) -> bool:
     """Whether a column holds dates, times or durations, as such or as text."""
     found = [v for v in column if v is not None] if column.dtype.kind == "O" else []
     if found and all(isinstance(v, (date, time, timedelta)) for v in found):
@@ -648,7 +645,7 @@ def is_date(column: NDArray[Any]) -> bool:
     return bool(texts) and all(_DATE.fullmatch(v) for v in texts)
 
 
-def days(column: NDArray[Any], name: str) -> NDArray[np.float64]:
+def days(column: Array, name: str) -> Floats:
     """Dates (ISO, or day.month.year) as numbers of days since 1970; durations as days."""
     try:
         return np.array([_days(value) for value in column])

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._files import FileMissingError
 from partita._validate import unexpected
@@ -26,7 +25,7 @@ from partita.errors import (
 )
 from partita.io import draws_table, table
 from partita.io.table import MISSING, Cell, Lines, ReadOptions, Source
-from partita.kernels.arrays import Floats, Ints
+from partita.kernels.arrays import Array, Floats, Ints
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _STAN = re.compile(
@@ -142,7 +141,7 @@ class TextTable(draws_table.LabelTable):
         number = self._second[at].number if at < len(self._second) else None
         return number is not None and number.is_integer()
 
-    def blocks(self, columns: list[int], _: int) -> Iterator[NDArray[Any]]:
+    def blocks(self, columns: list[int], _: int) -> Iterator[Array]:
         """Some columns in the blocks of the file; those ``beside`` can be had afterwards."""
         from partita.kernels.delimited import SKIP
 
@@ -165,7 +164,7 @@ class TextTable(draws_table.LabelTable):
         if -1 in self._kept:
             self.row_names = [cell.text for cell in self._kept[-1]]
 
-    def column(self, position: int) -> NDArray[Any]:
+    def column(self, position: int) -> Array:
         """A column beside the labels: numbers, or text and None where it is missing."""
         cells = self._kept[position]
         if all(not cell.quoted and _INTEGER.fullmatch(cell.text) for cell in cells):
@@ -189,14 +188,14 @@ class TextTable(draws_table.LabelTable):
         numbers = [position for position in every if not is_text or position != item]
         empty = np.empty((0, len(numbers)), np.int64)
         self.beside = [item] if is_text else []
-        columns: list[NDArray[Any]] = list(np.concatenate([empty, *self.blocks(numbers, 0)]).T)
+        columns: list[Array] = list(np.concatenate([empty, *self.blocks(numbers, 0)]).T)
         if is_text:
             columns.insert(item, np.array([cell.text for cell in self._kept[item]]))
         return draws_table.LabelTable(columns, self.names, self.row_names)
 
     def _parsed(
         self, target: Ints, n_items: int, n_kept: int
-    ) -> Iterator[tuple[NDArray[Any], list[list[Cell]]]]:
+    ) -> Iterator[tuple[Array, list[list[Cell]]]]:
         """Blocks of numbers, and for each column that is kept its cells."""
         from partita.kernels.delimited import NOT_WHOLE, SKIP, WHOLE, parse_rows
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._imports import require
 from partita._progress import Status
@@ -36,7 +35,7 @@ from partita.io.table import (
     parquet_batches,
     read_frame,
 )
-from partita.kernels.arrays import Floats, Ints
+from partita.kernels.arrays import Array, Bools, Floats, Ints
 from partita.labels import first_appearance, whole_labels
 
 # ------------------------------------------------------------------ roles of columns
@@ -86,7 +85,7 @@ def placeholder_names(n_items: int) -> list[str]:
     return [f".item{i}" for i in range(1, n_items + 1)]
 
 
-def metadata_columns(draws: Draws) -> dict[str, NDArray[Any]]:
+def metadata_columns(draws: Draws) -> dict[str, Array]:
     """Columns beside the labels, by heading: chain, number of the run and weight."""
     runs = np.arange(1, draws.n_draws + 1) if draws.kind == "ensemble" else None
     tilted = np.ones(draws.n_draws, np.int64) if draws.kind == "tilted" else None
@@ -217,7 +216,7 @@ def _indexed(names: Sequence[str], positions: Sequence[int]) -> dict[str, list[i
 # ------------------------------------------------------------------ ids of chains and draws
 
 
-def chains_of(numbers: NDArray[Any], chain: NDArray[Any] | None, name: str) -> NDArray[Any] | None:
+def chains_of(numbers: Array, chain: Array | None, name: str) -> Array | None:
     """The chains of draws with these numbers; refuses numbers that repeat within a chain.
 
     Without chains, numbers that start again where the first began start a new chain.
@@ -235,7 +234,7 @@ def chains_of(numbers: NDArray[Any], chain: NDArray[Any] | None, name: str) -> N
     return refuse_long(name)
 
 
-def _number_keys(keys: list[NDArray[Any]]) -> tuple[Ints, Ints]:
+def _number_keys(keys: list[Array]) -> tuple[Ints, Ints]:
     """First row and number of each distinct combination of keys, in their order."""
     codes = np.stack([np.unique(key, return_inverse=True)[1].reshape(-1) for key in keys])
     _, first, row = np.unique(codes, axis=1, return_index=True, return_inverse=True)
@@ -297,7 +296,7 @@ def long_columns(names: Sequence[str]) -> Long | None:
     return Long(chain[0] if chain else None, draws, item, label, tidybayes or certain)
 
 
-def draws_from_long(long: Long, columns: Sequence[NDArray[Any]], names: Sequence[str]) -> Draws:
+def draws_from_long(long: Long, columns: Sequence[Array], names: Sequence[str]) -> Draws:
     """Draws from a long table with each item once in each draw.
 
     Draws come in the order of their chains and numbers, items in that of their index where it
@@ -360,11 +359,11 @@ class Builder:
         self._first_draw = first_draw
         self._buffer = label_buffer(n_items, expected)
         self._n_items = n_items
-        self._counts: list[NDArray[np.int64]] = []
+        self._counts: list[Ints] = []
         self._seen: list[Ints] = []
         self.n_rows = 0
 
-    def add(self, block: NDArray[Any]) -> None:
+    def add(self, block: Array) -> None:
         """Append rows of labels of any accepted kind."""
         if not block.shape[0]:
             return
@@ -410,7 +409,7 @@ class Builder:
             self._keep((again | (rows[1:] - rows[:-1] == self._step[mine])).all(axis=0))
         self._last = block[-1:].copy()
 
-    def _keep(self, still: NDArray[np.bool_]) -> None:
+    def _keep(self, still: Bools) -> None:
         self._counting = self._counting[still]
         if self._n_items not in (3, 4):
             self._seen = [part[:, still] for part in self._seen]
@@ -451,7 +450,7 @@ def _refuse_grid(rows: Ints, names: Sequence[str] | None) -> None:
             )
 
 
-def build(blocks: Iterable[NDArray[Any]], n_items: int, expected: int = 0, **fields: Any) -> Draws:
+def build(blocks: Iterable[Array], n_items: int, expected: int = 0, **fields: Any) -> Draws:
     """Draws from an iterable of blocks; ``fields`` are weights, chain, item_names, kind."""
     refuse_empty(1, n_items)
     builder = Builder(n_items, expected)
@@ -479,10 +478,10 @@ class LabelTable:
 
     def __init__(
         self,
-        columns: Sequence[NDArray[Any]],
+        columns: Sequence[Array],
         names: Sequence[str],
         row_names: Sequence[str] | None = None,
-        chain: NDArray[Any] | None = None,
+        chain: Array | None = None,
     ) -> None:
         self._columns, self.names = list(columns), list(names)
         self.row_names, self.chain = row_names, chain
@@ -503,19 +502,19 @@ class LabelTable:
         ]
         return LabelTable(columns, self.names, self.row_names, self.chain)
 
-    def blocks(self, columns: list[int], step: int) -> Iterator[NDArray[Any]]:
+    def blocks(self, columns: list[int], step: int) -> Iterator[Array]:
         """Some columns in blocks of ``step`` rows."""
         names = [self.names[i] for i in columns]
         for start in range(0, self.n_rows, step):
             parts = [self._columns[i][start : start + step] for i in columns]
             yield side_by_side(parts, names, start)
 
-    def column(self, position: int) -> NDArray[Any]:
+    def column(self, position: int) -> Array:
         """One whole column."""
         return self._columns[position]
 
 
-def side_by_side(parts: Sequence[NDArray[Any]], names: Sequence[str], start: int) -> NDArray[Any]:
+def side_by_side(parts: Sequence[Array], names: Sequence[str], start: int) -> Array:
     """Columns of labels as one block, none of them missing; its first row is row ``start``."""
     for part, name in zip(parts, names, strict=True):
         missing = np.ma.getmaskarray(part)
@@ -572,7 +571,7 @@ def fields_beside(table: LabelTable, columns: Columns) -> dict[str, Any]:
     }
 
 
-def _weights(values: NDArray[Any]) -> Floats:
+def _weights(values: Array) -> Floats:
     found = values.tolist()
     odd = [draw for draw, value in enumerate(found) if not isinstance(value, (Real, Decimal))]
     if odd:  # in a text file all of them are text where one is
@@ -665,7 +664,7 @@ def draws_from_items(table: LabelTable, *, var_name: str | None = None) -> Draws
     return draws_from_array(np.concatenate(parts), transpose=True, item_names=table.row_names)
 
 
-def _compact(block: NDArray[Any]) -> NDArray[Any]:
+def _compact(block: Array) -> Array:
     """The same labels in the smallest dtype, since a whole table of them must be held."""
     if block.dtype != np.int64:
         return block
@@ -707,7 +706,7 @@ class ParquetTable(LabelTable):
         super().__init__((), names, rows, self._whole("chain") if "chain" in index else None)
         self.n_rows = file.metadata.num_rows
 
-    def blocks(self, columns: list[int], step: int) -> Iterator[NDArray[Any]]:
+    def blocks(self, columns: list[int], step: int) -> Iterator[Array]:
         """Some columns in blocks of rows."""
         names, start = [self.names[i] for i in columns], 0
         for batch in parquet_batches(self._file, batch_size=step, columns=names):
@@ -715,9 +714,9 @@ class ParquetTable(LabelTable):
             yield side_by_side(parts, names, start)
             start += len(batch)
 
-    def column(self, position: int) -> NDArray[Any]:
+    def column(self, position: int) -> Array:
         """One whole column."""
         return self._whole(self.names[position])
 
-    def _whole(self, name: str) -> NDArray[Any]:
+    def _whole(self, name: str) -> Array:
         return arrow_values(self._file.read(columns=[name]).column(name))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from partita._resources import require_memory
 from partita._validate import (
@@ -24,7 +24,7 @@ from partita.draws import Draws
 from partita.errors import InvalidInputError, about
 from partita.io.arrays import draws_first, named_dims, posterior_of
 from partita.io.table import choose_variable
-from partita.kernels.arrays import Floats
+from partita.kernels.arrays import Array, Floats
 from partita.labels import Foreign
 
 _CELLS = 1 << 23
@@ -162,7 +162,7 @@ def similarity_from_memberships(
 @about("memberships")
 def _cleaned(
     memberships: ArrayLike | Foreign | Mapping[str, ArrayLike], log: bool, var_name: str | None
-) -> tuple[Floats, NDArray[Any] | None, list[str] | None]:
+) -> tuple[Floats, Array | None, list[str] | None]:
     """Probabilities (draw, item, component) that sum to 1, chain of each draw, item names."""
     log, var_name = boolean(log, "log"), text_or_none(var_name, "var_name")
     variable = _variable(memberships, var_name)

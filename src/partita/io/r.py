@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._imports import require
 from partita._resources import require_memory
@@ -18,12 +17,9 @@ from partita._validate import refuse_var_name
 from partita._wording import listed
 from partita.draws import Draws, draws_from_array, with_fields
 from partita.errors import InvalidInputError, InvalidLabelsError
-from partita.io.draws_table import (
-    LabelTable,
-    draws_from_table,
-    warn_of_items_in_rows,
-)
+from partita.io.draws_table import LabelTable, draws_from_table, warn_of_items_in_rows
 from partita.io.table import ReadOptions, choose_variable, decompressed_stream, translate_errors
+from partita.kernels.arrays import Array
 
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ": "xz"}
 _BLOCK = 1 << 24
@@ -82,7 +78,7 @@ def columns_of(path: Path) -> tuple[list[str], list[list[Any]]]:
     return (["", *names], [list(rows), *columns]) if rows else (names, columns)
 
 
-def _listed_values(values: NDArray[Any]) -> list[Any]:
+def _listed_values(values: Array) -> list[Any]:
     """Values with None where missing; whole numbers as such, since R keeps them as doubles."""
     found = [None if v is np.ma.masked else v for v in np.ma.asarray(values).tolist()]
     return [int(v) if isinstance(v, float) and v.is_integer() else v for v in found]
@@ -230,7 +226,7 @@ _STEP = re.compile(r"\[\[(\d+)\]\]|([^$\[]+)")
 class RVector:
     """An atomic vector, matrix or array; ``values`` has its dimensions, missing ones masked."""
 
-    values: NDArray[Any]
+    values: Array
     dimnames: tuple[tuple[str, ...] | None, ...] = ()
     dimension_names: tuple[str, ...] = ()
     names: tuple[str, ...] | None = None
@@ -358,7 +354,7 @@ _TIMES = {"Date": "datetime64[D]", "POSIXct": "datetime64[s]", "difftime": "time
 """Classes of R that are dates or durations, and what they are in NumPy."""
 
 
-def _values(obj: Any, kind: str, classes: tuple[str, ...]) -> NDArray[Any]:
+def _values(obj: Any, kind: str, classes: tuple[str, ...]) -> Array:
     if kind == "STR":
         return np.array([_text(char) for char in obj.value], object)
     values = np.ma.asanyarray(obj.value) if np.ma.isMaskedArray(obj.value) else obj.value
@@ -429,7 +425,7 @@ def looks_like_draws(node: Any) -> bool:
     return False
 
 
-def is_whole(values: NDArray[Any]) -> bool:
+def is_whole(values: Array) -> bool:
     """Whether every value is a whole number or text."""
     if values.dtype.kind != "f":
         return values.size > 0

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._files import PathLike
 from partita._imports import require
@@ -53,6 +52,7 @@ from partita.io.table import (
     refuse_transpose,
     translate_errors,
 )
+from partita.kernels.arrays import Array
 from partita.labels import Engine, NoiseRule, current_noise_rule, reading_noise
 
 
@@ -333,7 +333,7 @@ def draws_from(obj: Any, *, var_name: str | None = None, transpose: bool = False
     return draws_from_array(obj, transpose=transpose)
 
 
-def label_array(obj: Any, what: str, *, single: bool) -> NDArray[Any]:
+def label_array(obj: Any, what: str, *, single: bool) -> Array:
     """Labels as one array: a vector, or one partition per row.
 
     Where a ``single`` partition is expected, a table or file of one column
@@ -349,7 +349,7 @@ def label_array(obj: Any, what: str, *, single: bool) -> NDArray[Any]:
     return plain_array(obj, what)
 
 
-def _from_draws(obj: Any, what: str, *, single: bool) -> NDArray[Any]:
+def _from_draws(obj: Any, what: str, *, single: bool) -> Array:
     draws = draws_from(obj)
     if not single:
         return np.asarray(draws.labels)
@@ -487,12 +487,12 @@ def _canonical(values: Any, store: slice, n_items: int, rule: NoiseRule | None) 
     return draws.stored, draws.n_clusters
 
 
-def _npy_rows(path: str, start: int, stop: int) -> NDArray[Any]:
+def _npy_rows(path: str, start: int, stop: int) -> Array:
     values = np.load(path, mmap_mode="r", allow_pickle=False)
     return np.array(values.reshape(-1, values.shape[-1])[start:stop])
 
 
-def _parquet_rows(source: tuple[str, list[str]], start: int, stop: int) -> NDArray[Any]:
+def _parquet_rows(source: tuple[str, list[str]], start: int, stop: int) -> Array:
     path, names = source
     with open_parquet(path) as file:
         groups = [file.metadata.row_group(g).num_rows for g in range(file.num_row_groups)]

@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._files import FileAccessError, FileMissingError, PathLike, require_path
 from partita._imports import require
@@ -40,6 +39,7 @@ from partita.errors import (
     PartitaWarning,
     about,
 )
+from partita.kernels.arrays import Array
 
 Source = PathLike | IO[Any]
 """A path, ``"-"`` for standard input, or an open file."""
@@ -593,7 +593,7 @@ class Frame(NamedTuple):
     """Columns of a table in memory: numbers, masked where they are missing, or objects and None."""
 
     names: list[Any]
-    columns: list[NDArray[Any]]
+    columns: list[Array]
     categories: list[bool]
     """Whether a column is of a type for categories."""
     index: Any = None
@@ -623,7 +623,7 @@ def read_frame(obj: Any) -> Frame | None:
     return None
 
 
-def _pandas_values(series: Any) -> NDArray[Any]:
+def _pandas_values(series: Any) -> Array:
     """Nullable and Arrow types by their own kind."""
     dtype, missing = series.dtype, np.asarray(series.isna())
     if getattr(dtype, "kind", "O") not in "iufb":
@@ -634,7 +634,7 @@ def _pandas_values(series: Any) -> NDArray[Any]:
     return np.ma.masked_array(series.fillna(0).to_numpy(dtype=plain), missing)
 
 
-def _polars_values(series: Any) -> NDArray[Any]:
+def _polars_values(series: Any) -> Array:
     plain = series.dtype.is_numeric() and str(series.dtype) not in ("Int128", "UInt128", "Decimal")
     if not plain and (str(series.dtype) != "Boolean" or series.null_count()):
         return objects(series.to_list())
@@ -653,7 +653,7 @@ def is_arrow_number(column: Any) -> bool:
     return str(column.type) in _ARROW_NUMBERS
 
 
-def arrow_values(column: Any) -> NDArray[Any]:
+def arrow_values(column: Any) -> Array:
     """A column of an Arrow table, or of a batch."""
     options = {} if hasattr(column, "chunks") else {"zero_copy_only": False}
     if not is_arrow_number(column) and (str(column.type) != "bool" or column.null_count):
@@ -664,7 +664,7 @@ def arrow_values(column: Any) -> NDArray[Any]:
     return np.ma.masked_array(values, column.is_null().to_numpy(**options))
 
 
-def objects(values: list[Any]) -> NDArray[Any]:
+def objects(values: list[Any]) -> Array:
     """One column of objects, lists in cells included."""
     found = np.empty(len(values), object)
     found[:] = values

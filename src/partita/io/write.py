@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita import _archive
 from partita._files import PathLike, atomic_path
@@ -36,6 +35,7 @@ from partita.io.draws_table import (
 )
 from partita.io.read import Format, find_format
 from partita.io.table import is_standard
+from partita.kernels.arrays import Array, Int32s
 from partita.labels import DrawsLike
 
 
@@ -163,14 +163,14 @@ class OneBased:
         return getattr(self._draws, name)
 
     @property
-    def labels(self) -> NDArray[Any]:
+    def labels(self) -> Array:
         """All labels, from 1."""
         dtype = smallest_unsigned(int(self._draws.n_clusters.max()))
-        labels: NDArray[Any] = self._draws.labels.astype(dtype)
+        labels: Array = self._draws.labels.astype(dtype)
         labels += dtype.type(1)
         return labels
 
-    def rows(self, start: int, stop: int) -> NDArray[np.int32]:
+    def rows(self, start: int, stop: int) -> Int32s:
         """Some draws, from 1."""
         return self._draws.rows(start, stop) + np.int32(1)
 
@@ -392,7 +392,7 @@ def write_rdata(draws: Draws, path: Path) -> None:
 class _Matrix:
     """An integer matrix with attributes, which rdata has no Python type for."""
 
-    values: NDArray[np.int32]
+    values: Int32s
     attributes: dict[str, Any]
 
 
@@ -414,7 +414,7 @@ def _to_r_matrix(draws: Draws) -> _Matrix:
     return _Matrix(labels, attributes)
 
 
-def _r_ids(chain: NDArray[Any]) -> NDArray[Any]:
+def _r_ids(chain: Array) -> Array:
     if chain.dtype.kind == "U":
         return chain
     if np.abs(chain.astype(np.float64)).max() >= 2**31 - 1:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._validate import Rng, integer, strings, unexpected
 from partita._wording import counted, rhat_in_words
 from partita.diagnostics.agreement import functionals
 from partita.diagnostics.diagnose import rhat_and_ess, title_of, trace_functionals
 from partita.errors import NotSupportedError, UnknownNameError
-from partita.kernels.arrays import Floats
+from partita.kernels.arrays import Array, Floats, Ints
 from partita.labels import DrawsLike, LabelsLike
 from partita.plots import _style as style
 from partita.samplers.base import Product
@@ -30,7 +29,7 @@ class Functional:
     """One functional: its values by chain, shape (n_chains, n_draws), and their diagnostics."""
 
     name: str
-    chains: NDArray[np.float64]
+    chains: Floats
     rhat: float
     ess: float
 
@@ -94,9 +93,9 @@ def traces(
     *,
     estimate: LabelsLike | None = None,
     names: Sequence[str] | None = None,
-    axes: Sequence[Axes] | NDArray[Any] | None = None,
+    axes: Sequence[Axes] | Array | None = None,
     n_jobs: int | None = None,
-) -> NDArray[Any]:
+) -> Array:
     """Traces of quantities that do not depend on labels, one colour per chain.
 
     Number of clusters, entropy, size of the largest cluster, VI to the
@@ -143,9 +142,7 @@ def traces(
     return drawn
 
 
-def extremes(
-    values: NDArray[np.float64], most: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def extremes(values: Floats, most: int) -> tuple[Ints, Floats]:
     """Positions and values of fewer points that keep every peak.
 
     The smallest and the largest value of each run of draws, in their order.
@@ -168,9 +165,9 @@ def ranks(
     estimate: LabelsLike | None = None,
     names: Sequence[str] | None = None,
     bins: int = _BINS,
-    axes: Sequence[Axes] | NDArray[Any] | None = None,
+    axes: Sequence[Axes] | Array | None = None,
     n_jobs: int | None = None,
-) -> NDArray[Any]:
+) -> Array:
     """Rank plots of quantities that do not depend on labels, one row per chain.
 
     All draws are ranked together; each chain's ranks are counted in bins. The
@@ -220,7 +217,7 @@ def ranks(
     return drawn
 
 
-def rank_counts(chains: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
+def rank_counts(chains: Floats, bins: int) -> Floats:
     """How many of each chain's ranks among all draws fall into each of equal bins.
 
     Rows sum to n_draws and columns to n_chains · n_draws / bins, exactly so because draws of
@@ -271,12 +268,8 @@ _GREY = "#9a9a9a"
 
 
 def replicates(
-    fit: Fit,
-    *,
-    n: int = 20,
-    rng: Rng | None = None,
-    axes: Sequence[Axes] | NDArray[Any] | None = None,
-) -> NDArray[Any]:
+    fit: Fit, *, n: int = 20, rng: Rng | None = None, axes: Sequence[Axes] | Array | None = None
+) -> Array:
     """The data against replicates from the fitted model: does the kernel describe them?
 
     One panel per column: the density of a column of numbers (a histogram drawn as a line), the
@@ -356,7 +349,7 @@ def _density(rows: Floats, edges: Floats) -> Floats:
     return np.asarray(counts / (rows.size * np.diff(edges)))
 
 
-def _points(axes: NDArray[Any], fit: Fit, made: Floats) -> None:
+def _points(axes: Array, fit: Fit, made: Floats) -> None:
     for ax, rows, title in ((axes[0], fit.values, "data"), (axes[1], made, "a replicate")):
         ax.scatter(*rows[:, :2].T, s=6, color=style.INK if title == "data" else style.colour(0))
         style.headline(ax, title)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._validate import integer
 from partita._wording import counted, in_unit, percent, with_unit, words
@@ -22,7 +21,7 @@ from partita.credible.uncertainty import (
     n_clusters_posterior,
 )
 from partita.features.draws import FeatureDraws, as_features
-from partita.kernels.arrays import Bools, Floats, Ints
+from partita.kernels.arrays import Array, Bools, Floats, Ints
 from partita.labels import DataLike, DrawsLike, best_matching
 from partita.plots import _style as style
 from partita.plots._on_data import estimate, prepare_view
@@ -46,13 +45,13 @@ class ItemBars(NamedTuple):
     What is missing to 1 is the probability of no cluster of the estimate.
     """
 
-    items: NDArray[np.int64]
+    items: Ints
     """From the least certain item on."""
-    row: NDArray[np.int64]
+    row: Ints
     """Of each part: the place of its item among those shown."""
-    cluster: NDArray[np.int64]
-    start: NDArray[np.float64]
-    length: NDArray[np.float64]
+    cluster: Ints
+    start: Floats
+    length: Floats
 
 
 def prepare_items(table: ItemUncertainty, n: int) -> ItemBars:
@@ -124,9 +123,7 @@ def items(source: Summary | ItemUncertainty, *, n: int = 25, ax: Axes | None = N
 _MOST_PANELS = 12
 
 
-def profiles(
-    source: Summary | Profiles, *, axes: Sequence[Axes] | NDArray[Any] | None = None
-) -> NDArray[Any]:
+def profiles(source: Summary | Profiles, *, axes: Sequence[Axes] | Array | None = None) -> Array:
     """Parameters of each cluster with their intervals, one panel per column and parameter.
 
     In each panel, for each cluster: the interval with the uncertainty of the
@@ -164,7 +161,7 @@ def profiles(
     return panels
 
 
-def panels_of(table: Profiles, most: int) -> dict[tuple[str, str], NDArray[np.int64]]:
+def panels_of(table: Profiles, most: int) -> dict[tuple[str, str], Ints]:
     """Columns with a parameter each, deviations last, and their rows in the table, by cluster."""
     names = list(dict.fromkeys(zip(table.column, table.parameter, strict=True)))
     order = sorted(range(len(names)), key=lambda j: names[j][1] == "sd")
@@ -189,8 +186,8 @@ def core(
     *,
     data: DataLike | None = None,
     dims: Sequence[int | str] | None = None,
-    axes: Axes | Sequence[Axes] | NDArray[Any] | None = None,
-) -> NDArray[Any]:
+    axes: Axes | Sequence[Axes] | Array | None = None,
+) -> Array:
     """The curve of a credible core, and its items on the data, all others greyed out.
 
     The curve is the probability of the first items of the core's path, on the draws held out;
@@ -384,9 +381,9 @@ class BoundPanel(NamedTuple):
 
     title: str
     note: str
-    both: NDArray[np.bool_]
-    more: NDArray[np.bool_]
-    missing: NDArray[np.bool_]
+    both: Bools
+    more: Bools
+    missing: Bools
 
 
 def prepare_bounds(ball: FeatureBall) -> tuple[BoundPanel, ...]:
@@ -414,7 +411,7 @@ def _bound_panel(title: str, note: str, center: Bools, other: Bools) -> BoundPan
     return BoundPanel(title, note, mine & theirs, theirs & ~mine, mine & ~theirs)
 
 
-def feature_ball(source: FeatureSummary | FeatureBall, *, axes: Any = None) -> NDArray[Any]:
+def feature_ball(source: FeatureSummary | FeatureBall, *, axes: Any = None) -> Array:
     """The centre of a credible ball of allocations beside its five bounds, item by item.
 
     Each panel has one row per item and one column per feature, in the colour of the feature of
@@ -600,10 +597,10 @@ _MOST_BINS = 60
 class DistanceHistogram(NamedTuple):
     """Posterior probability of distances from the estimate, in bins."""
 
-    edges: NDArray[np.float64]
-    inside: NDArray[np.float64]
+    edges: Floats
+    inside: Floats
     """Of draws in the ball."""
-    outside: NDArray[np.float64]
+    outside: Floats
     radius: float
     mean: float
     """Mean distance: the expected loss of the estimate."""
@@ -684,9 +681,9 @@ def overview(
     summary: Summary,
     *,
     fit: Fit | None = None,
-    axes: Sequence[Axes] | NDArray[Any] | None = None,
+    axes: Sequence[Axes] | Array | None = None,
     n_jobs: int | None = None,
-) -> NDArray[Any]:
+) -> Array:
     """Draw a summary as one page of four panels.
 
     The estimate on the data (without data, the least certain items), the

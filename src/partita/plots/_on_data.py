@@ -6,13 +6,13 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from partita._validate import boolean, refuse_views, shown, unexpected
 from partita._wording import brief, counted, in_unit, percent
 from partita.credible.ball import CredibleBall
 from partita.errors import InvalidDataError, InvalidInputError
-from partita.kernels.arrays import Floats, Ints
+from partita.kernels.arrays import Array, Floats, Ints
 from partita.labels import DataLike, Labels, LabelsLike, as_labels, by_size, cross_table
 from partita.plots import _style as style
 from partita.samplers.fit import Fit
@@ -190,7 +190,7 @@ def prepare_curve(
     return Curve(grid, values, np.interp(x, grid, values), "kernel density estimate")
 
 
-def packed_rows(starts: Floats, ends: Floats) -> NDArray[np.int64]:
+def packed_rows(starts: Floats, ends: Floats) -> Ints:
     """Row of each interval so that none touches another of its row; few rows, from the left."""
     rows = np.empty(starts.size, np.int64)
     last: list[float] = []
@@ -323,7 +323,7 @@ class Scene:
         x = self.view.points[:, 0]
         return x, self.view.points[:, 1] if self.curve is None else self.curve.at_items
 
-    def draw(self, ax: Axes, labels: Labels, indices: NDArray[np.int64]) -> None:
+    def draw(self, ax: Axes, labels: Labels, indices: Ints) -> None:
         """Items in the colours of their clusters, with a star and a bar or ellipse for each."""
         shapes = prepare_shapes(labels, self.view, *self._of_shapes)
         if self.curve is not None:
@@ -367,7 +367,7 @@ def scene_of(
     return Scene(observations, model, dims, density, ellipses, n_jobs)
 
 
-def draw_cross_table(ax: Axes, center: Labels, labels: Labels, indices: NDArray[np.int64]) -> None:
+def draw_cross_table(ax: Axes, center: Labels, labels: Labels, indices: Ints) -> None:
     """One bar per cluster of the centre, divided by the clusters of another partition."""
     table = cross_table(center, labels)
     order = np.argsort(-table.sum(axis=1), kind="stable")
@@ -516,7 +516,7 @@ class Panel(NamedTuple):
 
     title: str
     labels: Labels
-    indices: NDArray[np.int64]
+    indices: Ints
 
 
 def ball(
@@ -527,9 +527,9 @@ def ball(
     dims: Sequence[int | str] | None = None,
     density: tuple[ArrayLike, ArrayLike] | None = None,
     ellipses: bool | None = None,
-    axes: Sequence[Axes] | NDArray[Any] | None = None,
+    axes: Sequence[Axes] | Array | None = None,
     n_jobs: int | None = None,
-) -> NDArray[Any]:
+) -> Array:
     """Centre, horizontal, upper vertical and lower vertical bound of a credible ball.
 
     Clusters keep their colours from panel to panel: those of a bound are
@@ -586,9 +586,7 @@ def ball(
     return drawn
 
 
-def panels_note(
-    axes: Any, drawn: NDArray[Any], note: str, scene: Scene | None, columns: int
-) -> None:
+def panels_note(axes: Any, drawn: Array, note: str, scene: Scene | None, columns: int) -> None:
     """Names of the y axes at the left only, and below a figure of our own what is to be known."""
     for number, ax in enumerate(drawn):
         if number % columns:

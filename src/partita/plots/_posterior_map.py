@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._tolerance import DISTANCE
 from partita._validate import integer
@@ -14,7 +13,7 @@ from partita._wording import counted, percent, with_unit, words
 from partita.credible.ball import Ball, CredibleBall, tie_tolerance
 from partita.draws import AnyDraws, Draws, Point
 from partita.errors import InvalidInputError
-from partita.kernels.arrays import Floats, Ints
+from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import Labels, LabelsLike, as_labels
 from partita.lattice import HasseDiagram, hasse_diagram
 from partita.losses.base import Loss
@@ -137,7 +136,7 @@ class PosteriorMap(NamedTuple):
     """Of the distinct draws."""
     n_clusters: Ints
     weights: Floats
-    inside: NDArray[np.bool_]
+    inside: Bools
     """Whether the draw is in the credible ball."""
     n_draws: int
     """Draws behind the distinct ones shown."""
@@ -327,9 +326,9 @@ class LatticeColours(NamedTuple):
 
     center: int
     """Node of the centre."""
-    level: NDArray[np.int64]
+    level: Ints
     """Rank of each node's distance, 0 for the centre; −1 outside the ball."""
-    distances: NDArray[np.float64]
+    distances: Floats
     """The distances, increasing."""
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._wording import counted, with_unit, words
-from partita.kernels.arrays import Int32s
+from partita.kernels.arrays import Floats, Int32s
 from partita.labels import Labels, LabelsLike, as_labels
 from partita.plots import _style as style
 from partita.representative.modes import MIN_PERSISTENCE, Modes
@@ -37,9 +36,9 @@ class Column(NamedTuple):
     left: float
     """Where its bars begin, in prices."""
     right: float
-    bottoms: NDArray[np.float64]
+    bottoms: Floats
     """In items. Clusters that continue each other stand side by side."""
-    heights: NDArray[np.float64]
+    heights: Floats
     colours: tuple[str, ...]
     """Grey for a cluster of one item."""
 
@@ -71,7 +70,7 @@ def prepare_price_path(path: PricePath) -> tuple[list[Column], list[Ribbon]]:
 
 
 def stacked_clusters(
-    labels: Labels, edges: NDArray[np.float64], gaps: NDArray[np.float64], own: int
+    labels: Labels, edges: Floats, gaps: Floats, own: int
 ) -> tuple[list[Column], list[Ribbon]]:
     """Partitions side by side, between edges and less gaps, coloured outwards from the own one."""
     half = np.concatenate(([0.0], np.minimum(gaps[:-1], gaps[1:]) / 2, [0.0]))

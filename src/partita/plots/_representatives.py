@@ -7,12 +7,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from partita._wording import counted, in_unit, with_unit, words
 from partita.draws import Draws
 from partita.errors import InvalidInputError
-from partita.kernels.arrays import Ints
+from partita.kernels.arrays import Array, Ints
 from partita.labels import DataLike, Labels
 from partita.plots import _style as style
 from partita.plots._on_data import draw_cross_table, panels_note, scene_of
@@ -39,9 +39,9 @@ def representatives(
     dims: Sequence[int | str] | None = None,
     density: tuple[ArrayLike, ArrayLike] | None = None,
     ellipses: bool | None = None,
-    axes: Sequence[Axes] | NDArray[Any] | None = None,
+    axes: Sequence[Axes] | Array | None = None,
     n_jobs: int | None = None,
-) -> NDArray[Any]:
+) -> Array:
     """Each representative in a panel with the mass of its region; what differs is marked.
 
     Clusters keep their colours from panel to panel. With data, items that are
@@ -100,7 +100,7 @@ def representatives(
     return drawn
 
 
-def moved_items(source: Representatives | Modes, number: int) -> NDArray[np.int64]:
+def moved_items(source: Representatives | Modes, number: int) -> Ints:
     """Items that are elsewhere in one representative than in the first."""
     changes = source.explain(number).changes
     return np.sort(np.concatenate([np.empty(0, np.int64), *(c.items for c in changes)]))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from partita._validate import integer
 from partita._wording import counted, words
 from partita.draws import Draws
-from partita.kernels.arrays import Floats
+from partita.kernels.arrays import Floats, Integers, Ints
 from partita.labels import DrawsLike, Labels, LabelsLike
 from partita.plots import _style as style
 from partita.posterior import as_posterior
@@ -25,8 +25,6 @@ from partita.similarity_matrix import similarity as similarity_matrix
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
-Positions = NDArray[np.int64]
 
 MOST_CELLS = 500
 """Rows of a heat map: about as many as a page or a screen can show."""
@@ -65,10 +63,10 @@ class SimilarityMap:
     """
 
     values: Floats
-    edges: Positions
-    order: Positions
-    clusters: Positions
-    starts: Positions
+    edges: Ints
+    order: Ints
+    clusters: Ints
+    starts: Ints
 
     @property
     def n_items(self) -> int:
@@ -120,7 +118,7 @@ def prepare_similarity(
     return SimilarityMap(values, edges, order, clusters, starts)
 
 
-def mean_similarity(draws: Draws, groups: NDArray[np.integer], n_jobs: int | None = None) -> Floats:
+def mean_similarity(draws: Draws, groups: Integers, n_jobs: int | None = None) -> Floats:
     """Mean similarity of the pairs of different items between and within groups of items.
 
     Groups are numbered 0 to n_groups − 1, none empty; a single item has similarity 1 with itself.
@@ -145,7 +143,7 @@ def mean_similarity(draws: Draws, groups: NDArray[np.integer], n_jobs: int | Non
     return np.asarray(means.clip(0.0, 1.0))
 
 
-def _pairs(block: Block, *, groups: NDArray[np.integer], n_groups: int) -> tuple[Floats]:
+def _pairs(block: Block, *, groups: Integers, n_groups: int) -> tuple[Floats]:
     """Expected pairs between groups, as far as one block of draws contributes."""
     counts = block.n_clusters
     columns = int(counts.sum())
@@ -156,7 +154,7 @@ def _pairs(block: Block, *, groups: NDArray[np.integer], n_groups: int) -> tuple
     return (np.asarray(scaled @ scaled.T, np.float64),)
 
 
-def _few_pairs(block: Block, *, groups: NDArray[np.integer], n_groups: int) -> tuple[Floats]:
+def _few_pairs(block: Block, *, groups: Integers, n_groups: int) -> tuple[Floats]:
     """The same from the items alone, where most groups have no item in most clusters."""
     from scipy.sparse import csr_array
 
@@ -168,7 +166,7 @@ def _few_pairs(block: Block, *, groups: NDArray[np.integer], n_groups: int) -> t
     return (np.asarray((table @ table.T).toarray(), np.float64),)
 
 
-def _order_within(draws: Draws, members: Positions, n_jobs: int | None) -> Positions:
+def _order_within(draws: Draws, members: Ints, n_jobs: int | None) -> Ints:
     """The items of one cluster, ordered by linkage."""
     if members.size < 3:
         return members
@@ -182,11 +180,11 @@ def _order_within(draws: Draws, members: Positions, n_jobs: int | None) -> Posit
     place = np.argsort(leaves)
     leader = together.argmax(axis=0)
     leader[chosen] = np.arange(chosen.size)  # an item that is always with another leads itself
-    found: Positions = members[np.argsort(place[leader], kind="stable")]
+    found: Ints = members[np.argsort(place[leader], kind="stable")]
     return found
 
 
-def _leaves(together: Floats) -> Positions:
+def _leaves(together: Floats) -> Ints:
     """Order of the leaves of average linkage on 1 − p."""
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform

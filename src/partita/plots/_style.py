@@ -14,14 +14,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from partita._imports import require
 from partita._validate import has, refuse_views
 from partita._wording import clip
 from partita.credible.ball import Ball, CredibleBall
 from partita.errors import InvalidInputError
-from partita.kernels.arrays import Bools, Ints
+from partita.kernels.arrays import Array, Bools, Floats, Integers, Ints
 from partita.labels import (
     DataLike,
     DrawsLike,
@@ -67,7 +67,7 @@ OTHER = "#BDBDBD"
 _TOGETHER = ("#FFFFFF", "#FDDDB0", "#F98E6A", "#D6456C", "#8C2981", "#45107A", "#0B0724")
 
 
-def colour_indices(partitions: Sequence[ArrayLike]) -> list[NDArray[np.int64]]:
+def colour_indices(partitions: Sequence[ArrayLike]) -> list[Ints]:
     """Colour index of each cluster of each partition, the same for corresponding clusters.
 
     The first partition is the reference: its clusters get 0, 1, … from the
@@ -89,7 +89,7 @@ def colour_indices(partitions: Sequence[ArrayLike]) -> list[NDArray[np.int64]]:
     start = np.empty(sizes.size, np.int64)
     start[np.argsort(-sizes, kind="stable")] = np.arange(sizes.size)
     found = [start]
-    extra: list[NDArray[np.bool_]] = []  # items of each cluster that got a new index
+    extra: list[Bools] = []  # items of each cluster that got a new index
     matches = [best_matching(shared_items(first, vector)) for vector in others]
     for vector, matched in zip(others, matches, strict=True):
         indices = np.where(matched >= 0, start[matched], -1)
@@ -209,7 +209,7 @@ def one_axes(ax: Axes | None, *, width: float, height: float) -> Axes:
 
 def many_axes(
     axes: Any, count: int, *, columns: int, width: float, height: float, **sharing: Any
-) -> NDArray[Any]:
+) -> Array:
     """The axes given, in one row, or those of a new figure; ``width`` and ``height`` per panel."""
     columns = max(1, min(columns, count))
     rows = -(-count // columns)
@@ -261,7 +261,7 @@ def remark(
     ax.annotate(text, at, offset, **style | layout)
 
 
-def heat(ax: Axes, cells: NDArray[np.float64], **layout: Any) -> Any:
+def heat(ax: Axes, cells: Floats, **layout: Any) -> Any:
     """Shares from 0 to 1 as an image, in the colours of similarities."""
     scale = library("colors").ListedColormap(similarity_colours(), name="similarity")
     return ax.imshow(cells, cmap=scale, vmin=0.0, vmax=1.0, **layout)
@@ -313,11 +313,7 @@ def marker(index: int) -> str:
 
 
 def cluster_legend(
-    ax: Axes,
-    indices: NDArray[np.int64],
-    sizes: NDArray[np.integer],
-    *,
-    only: NDArray[np.integer] | None = None,
+    ax: Axes, indices: Ints, sizes: Integers, *, only: Integers | None = None
 ) -> None:
     """Numbers and sizes of clusters beside the axes, the largest first; 24 at most."""
     order = np.argsort(-sizes, kind="stable")

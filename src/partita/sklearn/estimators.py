@@ -18,6 +18,7 @@ from partita._wording import Kind, counted
 from partita.credible.ball import CredibleBall
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidDataError, InvalidLabelsError
+from partita.kernels.arrays import Floats
 from partita.labels import DataLike, DrawsLike, Labels, NoiseRule, reading_noise
 from partita.losses.base import Loss
 from partita.samplers.base import Kernel, Product
@@ -206,7 +207,7 @@ class BayesianMixture(SummaryEstimator):
             warnings.warn(f"{first}{more} summary_.diagnostics.", ConvergenceWarning, stacklevel=2)
         return self._keep(summary)
 
-    def predict_proba(self, X: DataLike) -> NDArray[np.float64]:
+    def predict_proba(self, X: DataLike) -> Floats:
         r"""Probabilities of the clusters of ``labels_``, and of a new one, for new rows.
 
         :math:`p(j) \propto (n_j - \sigma) f_j(x)` and, in the last column, that of a cluster
@@ -240,7 +241,7 @@ class BayesianMixture(SummaryEstimator):
         best = self.predict_proba(X).argmax(axis=1)
         return np.where(best == self.n_clusters_, -1, best)
 
-    def score_samples(self, X: DataLike) -> NDArray[np.float64]:
+    def score_samples(self, X: DataLike) -> Floats:
         r"""Log posterior predictive density :math:`\log p(x \mid \text{data})` of each row.
 
         Averaged over the draws; see :meth:`partita.Fit.density`.
