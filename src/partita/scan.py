@@ -366,12 +366,28 @@ def shapes_of(draws: Draws, n_ranks: int, n_jobs: int | None = None) -> tuple[Fl
     return entropy, ranked
 
 
+def cluster_sizes(block: Block, most: int) -> Ints:
+    """Sizes of the clusters of each draw of a block, (n, most), 0 for none."""
+    cells = block.labels.astype(np.int64)
+    cells += most * np.arange(len(cells))[:, None]
+    return np.bincount(cells.ravel(), minlength=most * len(cells)).reshape(-1, most)
+
+
 def _shapes(block: Block, *, n_ranks: int) -> tuple[Floats, Int32s]:
     from partita.kernels.contingency import entropy_terms
-    from partita.kernels.uncertainty import shapes
 
-    rows = block.rows
-    return shapes(rows, block.n_clusters, entropy_terms(rows.shape[1]), n_ranks)
+    n_rows, n_items = block.labels.shape
+    sizes = cluster_sizes(block, int(block.n_clusters.max())).T
+    terms = entropy_terms(n_items)
+    # Cluster after cluster, so that equal clusters in another order end in the same bits.
+    total = np.zeros(n_rows)
+    for size in sizes:
+        total += terms[size]
+    ranked = np.zeros((n_rows, n_ranks), np.int32)
+    largest = np.sort(sizes, axis=0)[::-1][:n_ranks]
+    ranked[:, : len(largest)] = largest.T
+    # log2 N as terms[N]/N, so that a single cluster has entropy exactly 0.
+    return np.maximum((terms[n_items] - total) / n_items, 0.0), ranked
 
 
 def chains_of(draws: Draws) -> tuple[Array, Ints]:

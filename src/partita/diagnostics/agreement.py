@@ -356,13 +356,11 @@ def _count_block(
     block: Block, *, number: NDArray[np.intp], n_chains: int, first: Ints, second: Ints
 ) -> tuple[Floats]:
     """How often each pair is together in the draws of each chain in one block."""
-    from partita.kernels.uncertainty import count_together
-
     together = np.zeros((n_chains, first.size))
     here = number[block.start : block.start + block.n_clusters.size]
     for chain in np.unique(here).tolist():
         columns = by_item(block.labels[here == chain], block.labels.dtype.type)
-        together[chain] = count_together(columns, first, second)
+        together[chain] = np.count_nonzero(columns[first] == columns[second], axis=1)
     return (together,)
 
 

@@ -1,4 +1,4 @@
-"""Uncertainty of each item and cluster of an estimate, and shapes of partitions.
+"""Uncertainty of each item and cluster of an estimate.
 
 Clusters of a draw are matched one to one to those of a reference by the largest total overlap.
 Their table of overlaps has at most as many cells as there are items, so it is kept as rows of
@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from partita.kernels._jit import array_kernel, inner_kernel, kernel, writable
+from partita.kernels._jit import inner_kernel, kernel, writable
 from partita.kernels.arrays import Floats, Int32s, Ints
 
 _BATCH, _CELLS, _LABELS = 16, 1 << 16, 1 << 20
@@ -490,65 +489,3 @@ def _compare(
                     sums, adds = companions[k], adds_companions[r - start, k]
                     for i in range(first, last):
                         sums[i] += adds[np.uint32(row[i])]
-
-
-def shapes(rows: Int32s, k_rows: Ints, terms: Floats, n_ranks: int) -> tuple[Floats, Int32s]:
-    """Entropy in bits of each row, and its cluster sizes from largest to smallest.
-
-    terms holds x·log2(x). Only ``n_ranks`` sizes are kept; missing clusters have size 0.
-    """
-    entropy = np.empty(len(rows))
-    ranked = np.empty((len(rows), n_ranks), np.int32)
-    work = np.zeros((2, rows.shape[1] + 1), np.int32)
-    _shapes(rows, writable(k_rows), terms, work, entropy, ranked)
-    return entropy, ranked
-
-
-@kernel
-def _shapes(
-    rows: Int32s, k_rows: Ints, terms: Floats, work: Int32s, entropy: Floats, ranked: Int32s
-) -> None:
-    n, kept = rows.shape[1], ranked.shape[1]
-    count, of_size = work[0], work[1]  # of_size is all zero between two rows
-    for r in range(rows.shape[0]):
-        for k in range(k_rows[r]):
-            count[k] = 0
-        for i in range(n):
-            count[np.uint32(rows[r, i])] += 1
-        total = 0.0
-        largest = np.int32(0)
-        for k in range(k_rows[r]):
-            size = count[k]
-            total += terms[size]
-            of_size[size] += 1
-            if size > largest:
-                largest = size
-        # log2 N as terms[N]/N, so that a single cluster has entropy exactly 0.
-        entropy[r] = max((terms[n] - total) / n, 0.0)
-        rank = 0
-        for size in range(largest, 0, -1):  # counting sort: as many steps as items, at most
-            while of_size[size] > 0:
-                of_size[size] -= 1
-                if rank < kept:
-                    ranked[r, rank] = size
-                    rank += 1
-        for k in range(rank, kept):
-            ranked[r, k] = 0
-
-
-@array_kernel
-def count_together(columns: NDArray[np.unsignedinteger[Any]], first: Ints, second: Ints) -> Ints:
-    """In how many draws the two items of each pair share a cluster.
-
-    columns holds one row of labels per item: a pair is then two runs of memory
-    that are compared several labels at a time.
-    """
-    counts = np.zeros(first.size, np.int64)
-    for p in range(first.size):
-        one = columns[first[p]]
-        other = columns[second[p]]
-        count = np.int32(0)
-        for r in range(columns.shape[1]):
-            count += np.int32(one[r] == other[r])
-        counts[p] = count
-    return counts

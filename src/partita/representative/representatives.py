@@ -698,7 +698,7 @@ def representatives(
     prob : float, default 0.95
         Mass of each region that its credible ball holds.
     bound : "fast", "tight" or None
-        How hard to prove a lower bound of W.
+        How hard to prove a lower bound of W; for n = 1 "fast" is the default of :func:`estimate`.
     time_limit : float, optional
         Seconds after which the best so far is returned.
     n_jobs : int, optional
@@ -778,13 +778,13 @@ class _Search:
     def best(self, draws: AnyDraws, n: int, effort: Effort) -> SearchResult:
         """The best n points for some distinct draws; after Ctrl-C, the best so far."""
         if n == 1:
-            bound = self.bound if effort is FULL else None
+            bound = "auto" if self.bound == "fast" else self.bound
             # No time left would be no search: a moment is needed for any answer.
             left = max(self.clock.left, 0.01)
             one = estimate(
                 draws,
                 loss=self.loss,
-                bound=bound,
+                bound=bound if effort is FULL else None,
                 time_limit=left if np.isfinite(left) else None,
                 n_jobs=self.n_jobs,
                 rng=self.rng,

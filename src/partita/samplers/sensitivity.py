@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +35,7 @@ from partita.samplers.priors import (
     clean_prior,
     concentration_for,
 )
-from partita.scan import Block, by_chain, concatenate_arrays, map_blocks, shapes_of, weighted_error
+from partita.scan import by_chain, cluster_sizes, map_blocks, shapes_of, weighted_error
 from partita.search.estimate import estimate as estimate_of
 
 if TYPE_CHECKING:
@@ -227,14 +228,8 @@ def _effective(draws: Draws, weights: Floats) -> float:
 
 def sizes_of(draws: Draws) -> Ints:
     """Cluster sizes of each draw, (n_draws, most clusters), 0 for none."""
-    most = int(draws.n_clusters.max())
-
-    def counted(block: Block) -> tuple[Ints]:
-        rows = block.labels.astype(np.int64)
-        rows += most * np.arange(len(rows))[:, None]
-        return (np.bincount(rows.ravel(), minlength=most * len(rows)).reshape(-1, most),)
-
-    return concatenate_arrays(map_blocks(counted, draws))[0]
+    counted = partial(cluster_sizes, most=int(draws.n_clusters.max()))
+    return np.concatenate(list(map_blocks(counted, draws)))
 
 
 # ---------------------------------------------------------------- a grid of priors
