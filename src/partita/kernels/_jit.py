@@ -31,13 +31,13 @@ from numba.core import event, serialize
 from numba.core.caching import FunctionCache
 from numba.core.runtime import rtsys
 from numba.extending import overload
-from numpy.typing import NDArray
 
 from partita.kernels import listeners
+from partita.kernels.arrays import Array
 
 P = ParamSpec("P")
 R = TypeVar("R")
-A = TypeVar("A", bound=NDArray[Any])
+A = TypeVar("A", bound=Array)
 
 _OWN = "partita."
 

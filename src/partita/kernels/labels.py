@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels._jit import array_kernel, kernel, part_of_kernel
-from partita.kernels.arrays import Floats, Int32s, Ints, UInt64s
+from partita.kernels.arrays import Floats, Int32s, Ints, UInt64s, Unsigned
 
 
 @kernel
@@ -95,7 +92,7 @@ _COLUMNS = 64
 """Items of one tile of columns."""
 
 
-def count_together(items: NDArray[np.unsignedinteger[Any]], rows: Ints, first: int) -> Floats:
+def count_together(items: Unsigned, rows: Ints, first: int) -> Floats:
     """Number of draws in which items rows[r] and j are together, at [r, j − first].
 
     ``items`` holds one row of labels per item, shape (n_items, n_draws); j
@@ -107,9 +104,7 @@ def count_together(items: NDArray[np.unsignedinteger[Any]], rows: Ints, first: i
 
 
 @kernel
-def _count_together(
-    items: NDArray[np.unsignedinteger[Any]], rows: Ints, first: int, out: Floats
-) -> None:
+def _count_together(items: Unsigned, rows: Ints, first: int, out: Floats) -> None:
     n_items, n_draws = items.shape
     n_rows = rows.size
     for start in range(0, n_draws, _DRAWS):
@@ -135,13 +130,7 @@ def _count_together(
 
 
 @kernel
-def weigh_together(
-    labels: NDArray[np.unsignedinteger[Any]],
-    weights: Floats,
-    rows: Ints,
-    first: int,
-    out: Floats,
-) -> None:
+def weigh_together(labels: Unsigned, weights: Floats, rows: Ints, first: int, out: Floats) -> None:
     """Add the weight of the draws in which items rows[r] and j are together to out[r, j − first].
 
     ``labels`` holds one row per draw. Each entry sums its weights in the order

@@ -9,16 +9,15 @@ from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.draws import Draws
 from partita.errors import NotSupportedError
-from partita.kernels.arrays import Floats
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.labels import Labels
 from partita.scan import Block, concatenate_arrays, map_blocks
 
-Rows = NDArray[np.int32]
-Counts = NDArray[np.int64]
+Rows = Int32s
+Counts = Ints
 
 SOME_BITS = 1.0
 """N times an entropy is 0 or at least 2 bits; less is the rounding of running sums."""

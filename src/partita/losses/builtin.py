@@ -8,7 +8,6 @@ from functools import partial
 from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._resources import run
 from partita._validate import number, positive, unexpected
@@ -17,15 +16,7 @@ from partita.errors import InvalidInputError
 from partita.features.draws import FeatureDraws
 from partita.kernels.arrays import Floats, Ints, UInt64s
 from partita.labels import Labels
-from partita.losses.base import (
-    SOME_BITS,
-    Counts,
-    Loss,
-    Rows,
-    Term,
-    pair_sums,
-    pairs_within,
-)
+from partita.losses.base import SOME_BITS, Counts, Loss, Rows, Term, pair_sums, pairs_within
 from partita.scan import Block, sum_blocks
 
 
@@ -261,7 +252,7 @@ class VILowerBound(Loss):
         within, anywhere = sum_blocks(counted, draws, n_jobs=n_jobs)
         return self._value(estimate, within, anywhere)
 
-    def expected_from_similarity(self, estimate: Labels, similarity: NDArray[np.float64]) -> float:
+    def expected_from_similarity(self, estimate: Labels, similarity: Floats) -> float:
         """Evaluate from the similarity matrix."""
         return self._value(estimate, pairs_within(estimate, similarity), similarity.sum(axis=1))
 
@@ -536,7 +527,7 @@ class OneMinusPEAR(Loss):
         own = float((np.bincount(estimate).astype(np.float64) ** 2).sum())
         return OneMinusARI().form(draws.n_items).combine(float(means[0]), own, float(means[1]))
 
-    def expected_from_similarity(self, estimate: Labels, similarity: NDArray[np.float64]) -> float:
+    def expected_from_similarity(self, estimate: Labels, similarity: Floats) -> float:
         """Evaluate from the similarity matrix."""
         return OneMinusARI().form(estimate.size).combine(*pair_sums(estimate, similarity))
 

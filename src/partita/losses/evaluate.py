@@ -10,7 +10,7 @@ from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from partita._resources import require_memory
 from partita._tolerance import MASS, MATRIX
@@ -18,7 +18,7 @@ from partita._validate import refuse_masked, shown
 from partita.draws import AnyDraws, Draws, as_partitions
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError, about
 from partita.features.draws import allocations, as_features, is_features
-from partita.kernels.arrays import Floats
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.labels import LabelsLike, as_label_rows, as_labels, names_of_items
 from partita.losses import LOSSES, WITH_ARGUMENTS
 from partita.losses.base import Loss
@@ -189,8 +189,7 @@ def _is_allocation(obj: Any, loss: Loss) -> bool:
 def _same_items(own: int, other: int, a: str, b: str) -> None:
     if own != other:
         raise InvalidInputError(
-            f"{a} has {own} items and {b} has {other}; both must be of the same items.",
-            argument=b,
+            f"{a} has {own} items and {b} has {other}; both must be of the same items.", argument=b
         )
 
 
@@ -200,7 +199,7 @@ def pairwise_distances(
     loss: str | Loss | None = None,
     *,
     n_jobs: int | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Losses between every partition of A (estimates) and every one of B (truths).
 
     Parameters
@@ -267,19 +266,17 @@ def _require_matrix(shape: tuple[int, int]) -> None:
     require_memory(shape[0] * shape[1] * 8, what, "Give fewer partitions at a time.")
 
 
-def _between_allocations(
-    A: Any, B: Any, loss: str | Loss | None, n_jobs: int | None
-) -> NDArray[np.float64]:
+def _between_allocations(A: Any, B: Any, loss: str | Loss | None, n_jobs: int | None) -> Floats:
     estimates = allocations(A, argument="A")
     truths = estimates if B is None else allocations(B, argument="B")
     _same_items(estimates.n_items, truths.n_items, "A", "B")
     _require_matrix((estimates.n_draws, truths.n_draws))
     measure = loss_for(loss, estimates)
-    found: NDArray[np.float64] = measure.between(estimates, truths, n_jobs)
+    found: Floats = measure.between(estimates, truths, n_jobs)
     return found
 
 
-Ready = tuple[int, NDArray[np.int32], NDArray[np.int64]]
+Ready = tuple[int, Int32s, Ints]
 
 
 def _ready(block: Block) -> Ready:
@@ -312,7 +309,7 @@ def expected_loss(
     *,
     similarity: ArrayLike | None = None,
     n_jobs: int | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Posterior expected loss of each candidate: the weighted mean of its losses over the draws.
 
     Parameters
@@ -367,7 +364,7 @@ def expected_loss(
     return np.array([measure.expected(row, posterior, n_jobs) for row in rows])
 
 
-def as_similarity(matrix: ArrayLike) -> NDArray[np.float64]:
+def as_similarity(matrix: ArrayLike) -> Floats:
     """A valid posterior similarity matrix, or an error that says what is wrong with it."""
     if isinstance(matrix, Draws):
         raise InvalidInputError(

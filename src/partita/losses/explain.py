@@ -8,20 +8,12 @@ from itertools import starmap
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._result import Page, Result
 from partita._validate import integer, strings
 from partita._wording import counted, in_list, share
 from partita.kernels.arrays import Ints
-from partita.labels import (
-    Labels,
-    LabelsLike,
-    as_labels,
-    by_size,
-    data_frame,
-    names_of_items,
-)
+from partita.labels import Labels, LabelsLike, as_labels, by_size, data_frame, names_of_items
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss
 
@@ -53,7 +45,7 @@ class Change(Result):
     """
 
     kind: Kind
-    items: NDArray[np.int64]
+    items: Ints
     origin: int
     target: int | None
     share: float

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._result import Result, as_html, frozen
 from partita._tolerance import MASS
@@ -15,7 +14,7 @@ from partita._wording import Kind, words
 from partita.diagnostics.agreement import functionals
 from partita.draws import AnyDraws, any_draws, systematic
 from partita.errors import InvalidInputError
-from partita.kernels.arrays import Floats
+from partita.kernels.arrays import Array, Floats
 from partita.labels import DrawsLike, LabelsLike
 from partita.losses.base import Loss
 from partita.losses.evaluate import metric_for, pairwise_distances
@@ -127,8 +126,8 @@ class PValue(float):
     """
 
     rate: float | None
-    rates: NDArray[np.float64]
-    values: NDArray[np.float64]
+    rates: Floats
+    values: Floats
     method: str
     n_draws: int
     drawn: str
@@ -139,8 +138,8 @@ class PValue(float):
         value: float,
         *,
         rate: float | None,
-        rates: NDArray[np.float64],
-        values: NDArray[np.float64],
+        rates: Floats,
+        values: Floats,
         method: str,
         n_draws: int,
         drawn: str,
@@ -220,10 +219,10 @@ class ConformalSet(Result):
     """
 
     draws: AnyDraws
-    rates: NDArray[np.float64]
+    rates: Floats
     quoted: int
-    scores: NDArray[np.float64]
-    center: NDArray[Any] | None
+    scores: Floats
+    center: Array | None
     loss: Loss
     drawn: str
 
@@ -422,8 +421,7 @@ def conformal_set(
         return _ball_scores(ready.draws, measure, rate, estimate, ready.said, n_jobs)
     if estimate is not None:
         raise InvalidInputError(
-            "estimate=... is the centre of a ball; give method='ball' with it.",
-            argument="estimate",
+            "estimate=... is the centre of a ball; give method='ball' with it.", argument="estimate"
         )
     distance_matrix = pairwise_distances(ready.draws, loss=measure, n_jobs=n_jobs)
     rates, quoted = clean_rates(rate, distance_matrix)
@@ -431,9 +429,7 @@ def conformal_set(
     return ConformalSet(ready.draws, rates, quoted, scores, None, measure, ready.said)
 
 
-def clean_rates(
-    rate: float | None, distance_matrix: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], int]:
+def clean_rates(rate: float | None, distance_matrix: Floats) -> tuple[Floats, int]:
     """The rates to try, and which of them is quoted."""
     if rate is not None:
         return np.array([positive(rate, "rate", "a positive number, such as 0.5")]), 0
@@ -457,8 +453,7 @@ def _ball_scores(
 
     if rate is not None:
         raise InvalidInputError(
-            "rate=... is of the kernel; leave it out with method='ball'.",
-            argument="rate",
+            "rate=... is of the kernel; leave it out with method='ball'.", argument="rate"
         )
     ranked = draws
     if given is not None:

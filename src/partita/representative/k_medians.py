@@ -9,7 +9,6 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._resources import run, stream
 from partita._tolerance import SUM
@@ -50,7 +49,7 @@ class Pool:
         self.weights = np.array(draws.probabilities)
         self.rows: list[Point] = []
         self._n_jobs = n_jobs
-        self._distances: list[NDArray[np.float64]] = []
+        self._distances: list[Floats] = []
         self._number: dict[bytes, int] = {}
 
     def add(self, point: Point) -> int:
@@ -66,7 +65,7 @@ class Pool:
         """Numbers of several points, each once, in increasing order."""
         return tuple(sorted({self.add(row) for row in rows}))
 
-    def distances(self, members: Sequence[int]) -> NDArray[np.float64]:
+    def distances(self, members: Sequence[int]) -> Floats:
         """Distances of some points to the draws, shape (n, n_draws)."""
         return np.array([self._distances[i] for i in members])
 
@@ -104,7 +103,7 @@ class Pool:
             current[place], value = int(incoming), float(values[place, incoming])
 
 
-def greedy(distances: NDArray[np.float64], weights: NDArray[np.float64], n: int) -> list[int]:
+def greedy(distances: Floats, weights: Floats, n: int) -> list[int]:
     """Rows that are chosen one by one, each to lower the mean distance to the nearest most."""
     masses = distances * weights
     nearest = np.full(distances.shape[1], np.inf)
@@ -117,9 +116,7 @@ def greedy(distances: NDArray[np.float64], weights: NDArray[np.float64], n: int)
     return chosen
 
 
-def spread(
-    distances: NDArray[np.float64], weights: NDArray[np.float64], n: int, rng: np.random.Generator
-) -> list[int]:
+def spread(distances: Floats, weights: Floats, n: int, rng: np.random.Generator) -> list[int]:
     """Rows that are drawn one by one, each in proportion to its mass and its distance so far."""
     share = np.array(weights)
     chosen: list[int] = []
@@ -180,12 +177,7 @@ class EvaluatedCentres:
         self._vi = PartitionCentres(draws, VI())
 
     def __call__(
-        self,
-        rows: Ints,
-        mass: Floats,
-        start: Labels,
-        rng: np.random.Generator,
-        stop: Stop,
+        self, rows: Ints, mass: Floats, start: Labels, rng: np.random.Generator, stop: Stop
     ) -> Labels:
         """A partition of low expected loss."""
         region = self._draws.part(rows, mass)
@@ -214,19 +206,14 @@ class PartitionCentres:
         self._first = np.cumsum(self._clusters) - self._clusters
 
     def __call__(
-        self,
-        rows: Ints,
-        mass: Floats,
-        start: Labels,
-        rng: np.random.Generator,
-        stop: Stop,
+        self, rows: Ints, mass: Floats, start: Labels, rng: np.random.Generator, stop: Stop
     ) -> Labels:
         """A partition of locally lowest expected loss, downhill from ``start``."""
         search = LocalSearch(self.part(rows, mass), start, rng, stop=stop)
         search.sweep()
         return search.labels
 
-    def part(self, rows: NDArray[np.int64], mass: NDArray[np.float64]) -> Problem:
+    def part(self, rows: Ints, mass: Floats) -> Problem:
         """The search problem on some of the draws, with masses on any scale."""
         if self._lists:
             return lists_from_draws(self._draws.part(rows, mass), self._loss)
@@ -549,7 +536,7 @@ _MOST_ATOMS = 4
 """Heavy draws are split into atoms of the usual mass: at most four times as many as draws."""
 
 
-def atoms_of(draws: AnyDraws) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def atoms_of(draws: AnyDraws) -> tuple[Ints, Floats]:
     """Atoms of similar mass: the draw of each, and its mass. A heavy draw becomes several.
 
     One heavy draw would count among others with little more than their mass.
@@ -598,7 +585,7 @@ def distances_among(draws: AnyDraws, loss: Loss) -> Floats:
     return pairwise_distances(draws, loss=loss, n_jobs=1)
 
 
-def distances_within(block: Block, loss: Loss) -> NDArray[np.float64]:
+def distances_within(block: Block, loss: Loss) -> Floats:
     """Distances among the draws of a block, for a symmetric loss, shape (n, n)."""
     from partita.kernels.contingency import distances_in_blocks
 
@@ -639,12 +626,7 @@ class Grouping:
 
 
 def group_bound(
-    draws: AnyDraws,
-    n: int,
-    loss: Loss,
-    to_nearest: NDArray[np.float64],
-    grouping: Grouping,
-    n_jobs: int | None,
+    draws: AnyDraws, n: int, loss: Loss, to_nearest: Floats, grouping: Grouping, n_jobs: int | None
 ) -> float:
     r"""No n partitions have a lower mean distance to the draws: small groups, all divisions.
 
@@ -693,8 +675,8 @@ def spectral_bound(
     draws: AnyDraws,
     n: int,
     loss: Loss,
-    region: NDArray[np.int64],
-    to_nearest: NDArray[np.float64],
+    region: Ints,
+    to_nearest: Floats,
     size: int,
     n_jobs: int | None,
 ) -> float:
@@ -785,7 +767,7 @@ def lower_bound(
     draws: AnyDraws,
     n: int,
     loss: Loss,
-    nearest: tuple[NDArray[np.int64], NDArray[np.float64]],
+    nearest: tuple[Ints, Floats],
     effort: ProofEffort,
     n_jobs: int | None,
 ) -> float:

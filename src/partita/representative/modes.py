@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._result import Result
 from partita._validate import integer
 from partita._wording import counted
 from partita.draws import AnyDraws, any_draws
-from partita.kernels.arrays import Bools, Floats, Ints
+from partita.kernels.arrays import Bools, Floats, Int32s, Ints
 from partita.labels import DrawsLike
 from partita.losses.base import Loss
 from partita.losses.evaluate import metric_for, pairwise_distances
@@ -26,10 +25,10 @@ from partita.representative.representatives import (
 )
 from partita.scan import chains_of
 
-Neighbours = list[NDArray[np.int64]]
+Neighbours = list[Ints]
 
 
-def neighbour_graph(distance_matrix: NDArray[np.float64], k: int) -> Neighbours:
+def neighbour_graph(distance_matrix: Floats, k: int) -> Neighbours:
     """Each node's k nearest nodes, both ways, and a spanning tree of shortest edges.
 
     The tree connects what nearest neighbours leave apart, so that every two
@@ -62,21 +61,21 @@ class Peaks(Result):
         Where that valley is; −1 for the highest peak.
     """
 
-    node: NDArray[np.int64]
-    birth: NDArray[np.float64]
-    death: NDArray[np.float64]
-    valley: NDArray[np.int64]
+    node: Ints
+    birth: Floats
+    death: Floats
+    valley: Ints
     _bridge: Mapping[int, int]
-    _above: NDArray[np.int64]
+    _above: Ints
 
     @property
-    def persistence(self) -> NDArray[np.float64]:
+    def persistence(self) -> Floats:
         """(birth − death) / birth: the share of a peak that rises above its valley."""
         return 1.0 - np.divide(
             self.death, self.birth, out=np.ones_like(self.death), where=self.birth > 0.0
         )
 
-    def regions(self, kept: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def regions(self, kept: Bools) -> Ints:
         """Number of the kept peak that each node flows to, uphill and over low valleys."""
         goal = {int(node): int(node) for node in self.node[kept]}
         target = self._above.copy()
@@ -93,7 +92,7 @@ class Peaks(Result):
         return region
 
 
-def find_peaks(score: NDArray[np.float64], graph: Neighbours) -> Peaks:
+def find_peaks(score: Floats, graph: Neighbours) -> Peaks:
     """Flood the graph from the highest node down; the lower of two peaks that meet dies there.
 
     O(edges · log) and sequential. Equal scores go by the number of the node.
@@ -138,15 +137,15 @@ def find_peaks(score: NDArray[np.float64], graph: Neighbours) -> Peaks:
 class PersistentPeaks(PointSet):
     """Base class of modes of partitions and of feature allocations."""
 
-    weights: NDArray[np.float64]
-    persistence: NDArray[np.float64]
+    weights: Floats
+    persistence: Floats
     rate: float
-    rates: NDArray[np.float64]
-    counts: NDArray[np.int64]
+    rates: Floats
+    counts: Ints
     peaks: tuple[Peaks, ...]
-    stands_out: tuple[NDArray[np.bool_], ...]
-    assignment: NDArray[np.int64]
-    chains: NDArray[np.float64]
+    stands_out: tuple[Bools, ...]
+    assignment: Ints
+    chains: Floats
     chain_names: tuple[Any, ...]
     draws: AnyDraws
     drawn: str
@@ -211,7 +210,7 @@ class Modes(PartitionSet, PersistentPeaks):
     (1, array([[0, 0, 1, 1]], dtype=int32))
     """
 
-    labels: NDArray[np.int32]
+    labels: Int32s
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -236,7 +235,7 @@ class FeatureModes(AllocationSet, PersistentPeaks):
     <FeatureModes: 1, masses [1.0]>
     """
 
-    allocations: tuple[NDArray[np.bool_], ...]
+    allocations: tuple[Bools, ...]
 
 
 _RESULTS: dict[str, tuple[type[Any], str]] = {

@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._progress import Status
 from partita._resources import Clock, run_interruptible
@@ -25,7 +24,7 @@ from partita.diagnostics.agreement import (
 )
 from partita.draws import AnyDraws, Draws, Point, any_draws
 from partita.errors import InvalidInputError
-from partita.kernels.arrays import Bools, Floats, Ints
+from partita.kernels.arrays import Bools, Floats, Int32s, Ints
 from partita.labels import DrawsLike, data_frame
 from partita.lattice import partition_table
 from partita.losses.base import Loss
@@ -82,12 +81,12 @@ class HeldOutCurve(Result):
         files of earlier versions, which chose the smallest n within one standard error of the best.
     """
 
-    n: NDArray[np.int64]
-    fitted: NDArray[np.float64]
-    held_out: NDArray[np.float64]
-    error: NDArray[np.float64]
+    n: Ints
+    fitted: Floats
+    held_out: Floats
+    error: Floats
     ended: bool
-    margin: NDArray[np.float64] | None = None
+    margin: Floats | None = None
 
     @property
     def best(self) -> int:
@@ -128,7 +127,7 @@ class HeldOutCurve(Result):
         )
 
 
-Half = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+Half = tuple[Ints, Ints, Ints]
 """Rows to fit, rows to hold out, and the block of each row held out."""
 
 
@@ -158,9 +157,7 @@ def halves(draws: AnyDraws, correlated: float = 1.0) -> tuple[Half, Half]:
     return (even[inside[even]], odd, block[odd]), (odd[inside[odd]], even, block[even])
 
 
-def mean_and_error(
-    distances: NDArray[np.float64], weights: NDArray[np.float64], block: NDArray[np.int64]
-) -> tuple[float, float]:
+def mean_and_error(distances: Floats, weights: Floats, block: Ints) -> tuple[float, float]:
     """Weighted mean, and its standard error from the means of blocks."""
     number = np.unique(block, return_inverse=True)[1]
     mass = np.bincount(number, weights=weights)
@@ -172,9 +169,7 @@ def mean_and_error(
     return mean, float(np.sqrt(np.square(scatter).sum() * mass.size / (mass.size - 1)))
 
 
-def margins(
-    distances: list[NDArray[np.float64]], weights: NDArray[np.float64], block: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def margins(distances: list[Floats], weights: Floats, block: Ints) -> Floats:
     """Half the 95% interval of the difference of each two means, by Student's law of the blocks."""
     from scipy.special import stdtrit
 
@@ -189,7 +184,7 @@ class PointSet(Result):
 
     loss: Loss
     draws: AnyDraws
-    weights: NDArray[np.float64]
+    weights: Floats
 
     @property
     def _points(self) -> Any:
@@ -221,10 +216,10 @@ class PointSet(Result):
 class PartitionSet(PointSet):
     """Several partitions of the same draws."""
 
-    labels: NDArray[np.int32]
+    labels: Int32s
 
     @property
-    def _points(self) -> NDArray[np.int32]:
+    def _points(self) -> Int32s:
         return self.labels
 
     @property
@@ -232,9 +227,9 @@ class PartitionSet(PointSet):
         return [np.bincount(labels) for labels in self.labels]
 
     @property
-    def n_clusters(self) -> NDArray[np.int64]:
+    def n_clusters(self) -> Ints:
         """Number of clusters of each."""
-        most: NDArray[np.int64] = self.labels.max(axis=1).astype(np.int64)
+        most: Ints = self.labels.max(axis=1).astype(np.int64)
         return most + 1
 
     def explain(self, number: int, other: int = 0) -> Explanation:
@@ -249,10 +244,10 @@ class PartitionSet(PointSet):
 class AllocationSet(PointSet):
     """Several feature allocations of the same draws."""
 
-    allocations: tuple[NDArray[np.bool_], ...]
+    allocations: tuple[Bools, ...]
 
     @property
-    def _points(self) -> tuple[NDArray[np.bool_], ...]:
+    def _points(self) -> tuple[Bools, ...]:
         return self.allocations
 
     @property
@@ -260,7 +255,7 @@ class AllocationSet(PointSet):
         return [allocation.sum(axis=0) for allocation in self.allocations]
 
     @property
-    def n_features(self) -> NDArray[np.int64]:
+    def n_features(self) -> Ints:
         """Number of features of each."""
         return np.array([allocation.shape[1] for allocation in self.allocations], np.int64)
 
@@ -274,15 +269,15 @@ class AllocationSet(PointSet):
 class Regions(PointSet):
     """Base class of representatives of partitions and of feature allocations."""
 
-    weights: NDArray[np.float64]
+    weights: Floats
     distance: float
     lower_bound: float | None
-    assignment: NDArray[np.int64]
-    distances: NDArray[np.float64]
-    expected_loss: NDArray[np.float64]
-    radius: NDArray[np.float64]
+    assignment: Ints
+    distances: Floats
+    expected_loss: Floats
+    radius: Floats
     prob: float
-    chains: NDArray[np.float64]
+    chains: Floats
     chain_names: tuple[Any, ...]
     curve: HeldOutCurve | None
     limits: tuple[str, ...]
@@ -299,7 +294,7 @@ class Regions(PointSet):
         return 0.0 if difference <= PROVEN * max(self.distance, 1.0) else difference / self.distance
 
     @property
-    def chain_assignment(self) -> NDArray[np.int64] | None:
+    def chain_assignment(self) -> Ints | None:
         """The representative that holds each chain, or −1 for a chain that visits several.
 
         A chain is held by a representative that has more than 95% of its mass.
@@ -324,7 +319,7 @@ class Regions(PointSet):
         """The draws of one region, with their weights."""
         return self.draws.part(np.flatnonzero(self.assignment == self._known(number)))
 
-    def similarity(self, number: int) -> NDArray[np.float64]:
+    def similarity(self, number: int) -> Floats:
         """Similarity matrix of one region, shape (n_items, n_items)."""
         from partita.similarity_matrix import similarity
 
@@ -493,7 +488,7 @@ class Representatives(PartitionSet, Regions):
     (array([0.6, 0.4]), 0.0)
     """
 
-    labels: NDArray[np.int32]
+    labels: Int32s
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -521,7 +516,7 @@ class FeatureRepresentatives(AllocationSet, Regions):
     (array([2, 1]), array([0.6, 0.4]), 0.0)
     """
 
-    allocations: tuple[NDArray[np.bool_], ...]
+    allocations: tuple[Bools, ...]
 
     def __features__(self) -> AnyDraws:
         return self.draws
@@ -572,8 +567,8 @@ def _chains_of(found: Regions, number: int) -> str:
 
 
 def chain_shares(
-    draws: AnyDraws, region: NDArray[np.int64], n: int, mass: NDArray[np.float64]
-) -> tuple[tuple[Any, ...], NDArray[np.float64]]:
+    draws: AnyDraws, region: Ints, n: int, mass: Floats
+) -> tuple[tuple[Any, ...], Floats]:
     """Names of the chains, and the share of each chain's mass in each of n regions."""
     names, number = chains_of(draws)
     table = np.zeros((names.size, n))
@@ -583,7 +578,7 @@ def chain_shares(
 
 def nearest_regions(
     draws: AnyDraws, rows: Sequence[Point], loss: Loss, n_jobs: int | None
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+) -> tuple[Ints, Floats]:
     """Region of each distinct draw, and its distance; ties by the rule of ``Representatives``."""
     distances = np.array([loss.distances(row, draws, n_jobs) for row in rows])
     expected = (distances * draws.probabilities).sum(axis=1)
@@ -597,9 +592,9 @@ def nearest_regions(
 
 def build_result(
     posterior: AnyDraws,
-    index: NDArray[np.int64],
+    index: Ints,
     found: SearchResult,
-    nearest: tuple[NDArray[np.int64], NDArray[np.float64]],
+    nearest: tuple[Ints, Floats],
     lower: float | None,
     prob: float,
     curve: HeldOutCurve | None,
@@ -860,7 +855,7 @@ class _Search:
 
     def _to_nearest(self, rows: Sequence[Point], draws: AnyDraws) -> Floats:
         distances = [self.loss.distances(row, draws, self.n_jobs) for row in rows]
-        nearest: NDArray[np.float64] = np.min(distances, axis=0)
+        nearest: Floats = np.min(distances, axis=0)
         return nearest
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._result import Page, Result, Table
 from partita._wording import counted, in_unit, printable, with_unit
 from partita.draws import Draws
 from partita.errors import InvalidInputError
+from partita.kernels.arrays import Floats, Ints
 from partita.labels import Labels, data_frame
 from partita.losses.base import Loss
 from partita.losses.evaluate import pairwise_distances
@@ -46,12 +46,12 @@ class RunComparison(Result):
     """
 
     groups: tuple[str, ...]
-    n_runs: NDArray[np.int64]
-    n_clusters: NDArray[np.float64]
-    fewest: NDArray[np.int64]
-    most: NDArray[np.int64]
-    to_consensus: NDArray[np.float64]
-    spread: NDArray[np.float64]
+    n_runs: Ints
+    n_clusters: Floats
+    fewest: Ints
+    most: Ints
+    to_consensus: Floats
+    spread: Floats
     loss: Loss
 
     @property

@@ -9,7 +9,6 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._archive import Registered, described, restored
 from partita._result import Result
@@ -17,7 +16,7 @@ from partita._validate import plain_array, unexpected
 from partita._wording import listed
 from partita.errors import InvalidDataError, InvalidInputError, NotSupportedError
 from partita.io.data_table import Table, as_table, numbers
-from partita.kernels.arrays import Floats
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.labels import DataSource
 
 
@@ -44,7 +43,7 @@ _BLOCK = 50_000
 
 
 def group_sums(
-    values: Floats, labels: NDArray[np.int32], centres: Floats | None = None
+    values: Floats, labels: Int32s, centres: Floats | None = None
 ) -> tuple[Floats, Floats]:
     """Numbers of cells (k, d) and column sums (k, d) of the clusters; missing cells left out.
 
@@ -71,7 +70,7 @@ def group_sums(
     return sizes, sums
 
 
-def group_moments(values: Floats, labels: NDArray[np.int32]) -> tuple[Floats, Floats, Floats]:
+def group_moments(values: Floats, labels: Int32s) -> tuple[Floats, Floats, Floats]:
     """Numbers of cells, means and sums of squared deviations of the clusters, each (k, d)."""
     n, sums = group_sums(values, labels)
     average = sums / np.maximum(n, 1)
@@ -104,7 +103,7 @@ def per_column(value: Any, name: str, *, above: float | None = None) -> PerColum
     return float(array) if array.ndim == 0 else tuple(array.tolist())
 
 
-def spread(value: PerColumn, n_columns: int, name: str) -> NDArray[np.float64]:
+def spread(value: PerColumn, n_columns: int, name: str) -> Floats:
     """The hyperparameter for each of n columns."""
     try:
         array = np.asarray(plain_array(value, name), np.float64)
@@ -157,7 +156,7 @@ class ClusterParameters(Result):
         ``mean``, ``variance`` and ``columns``.
     """
 
-    sizes: NDArray[np.int64]
+    sizes: Ints
     parameters: Mapping[str, Moments]
 
     def __getitem__(self, name: str) -> Moments:
@@ -348,21 +347,21 @@ class Kernel(Registered, ABC):
         """This kernel with these numbers as its learned rates, one per learned column."""
         return self
 
-    def given(self: Self, values: Floats, labels: NDArray[np.int32]) -> tuple[Self, ...]:  # noqa: ARG002
+    def given(self: Self, values: Floats, labels: Int32s) -> tuple[Self, ...]:  # noqa: ARG002
         """Kernels with fixed rates, equally probable given the partition; itself if all are."""
         return (self,)
 
     def moments(
         self,
         values: Floats,  # noqa: ARG002
-        labels: NDArray[np.int32],  # noqa: ARG002
+        labels: Int32s,  # noqa: ARG002
         names: tuple[str, ...],  # noqa: ARG002
     ) -> dict[str, Moments]:
         """Posterior moments of each cluster's parameters, by the parameter's name; none here."""
         return {}
 
     def moments_given(
-        self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]
+        self, values: Floats, labels: Int32s, names: tuple[str, ...]
     ) -> list[dict[str, Moments]]:
         """The moments under each of the kernels that :meth:`given` returns."""
         return [each.moments(values, labels, names) for each in self.given(values, labels)]
@@ -387,7 +386,7 @@ class Kernel(Registered, ABC):
     def hellinger(
         self,
         values: Floats,  # noqa: ARG002
-        labels: NDArray[np.int32],  # noqa: ARG002
+        labels: Int32s,  # noqa: ARG002
         rng: np.random.Generator,  # noqa: ARG002
     ) -> Floats:
         """Hellinger distances between the clusters' densities, parameters drawn; shape (k, k)."""
@@ -557,7 +556,7 @@ class Product(Kernel):
             parts.append((kernel.at(rates[mine]), columns))
         return Product(*parts) if order else self
 
-    def given(self, values: Floats, labels: NDArray[np.int32]) -> tuple[Product, ...]:
+    def given(self, values: Floats, labels: Int32s) -> tuple[Product, ...]:
         """The parts' kernels side by side, each in an order of its own: parts are independent."""
         found = [list(k.given(values[:, c], labels)) for k, c in self._bound()]
         n = max(map(len, found))
@@ -607,9 +606,7 @@ class Product(Kernel):
             rows[:, columns] = kernel.simulate(values[:, columns], n, rng)
         return rows
 
-    def moments(
-        self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]
-    ) -> dict[str, Moments]:
+    def moments(self, values: Floats, labels: Int32s, names: tuple[str, ...]) -> dict[str, Moments]:
         """The parts' parameters; those of one name and shape side by side."""
         return dict(
             merge_moments(

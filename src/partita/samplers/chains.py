@@ -24,7 +24,7 @@ from partita._validate import shown
 from partita._wording import counted, rhat_in_words
 from partita.draws import Draws
 from partita.errors import FileFormatError, InvalidInputError, PartitaError, about
-from partita.kernels.arrays import Floats
+from partita.kernels.arrays import Array, Bools, Floats, Ints, UInt64s, Unsigned
 from partita.kernels.gibbs.primitives import (
     ADDRESS,
     FAMILY,
@@ -48,7 +48,7 @@ class Arrays:
     """Blocks, hyperparameters and tables; see ``kernels/gibbs/primitives.py``."""
 
     order: NDArray[np.intp]
-    blocks: NDArray[np.int64]
+    blocks: Ints
     hyper: Floats
     tables: Floats
     n_rows: int
@@ -126,7 +126,7 @@ def _addresses(family: int, functions: tuple[Callable[..., Any], ...]) -> list[i
     return found
 
 
-def flatten(kernel: Kernel, n_items: int, has_missing: NDArray[np.bool_]) -> Arrays:
+def flatten(kernel: Kernel, n_items: int, has_missing: Bools) -> Arrays:
     """The arrays of a bound kernel for columns that may have missing cells.
 
     Blocks with missing cells count their own items, if their family does not.
@@ -181,10 +181,7 @@ def flatten(kernel: Kernel, n_items: int, has_missing: NDArray[np.bool_]) -> Arr
 
 
 def build_model(
-    kernel: Kernel,
-    prior: PartitionPrior,
-    values: Floats,
-    incomplete: NDArray[np.bool_] | None = None,
+    kernel: Kernel, prior: PartitionPrior, values: Floats, incomplete: Bools | None = None
 ) -> Model:
     """The model of encoded data under a bound kernel.
 
@@ -211,7 +208,7 @@ def build_model(
 _ROUND_SECONDS = 0.25
 """A round is about this long: Ctrl-C, progress and checkpoints wait for its end."""
 
-Small = NDArray[np.unsignedinteger[Any]]
+Small = Unsigned
 
 SAMPLERS = ("collapsed", "parallel")
 """Names of the ways to sweep."""
@@ -255,7 +252,7 @@ class ChainState:
 
     labels: Labels
     concentration: float
-    random: NDArray[np.uint64]
+    random: UInt64s
     rates: Floats = field(default_factory=lambda: np.empty(0))
 
 
@@ -565,7 +562,7 @@ def read_checkpoint(path: PathLike, run: Run) -> Progress:
     return Progress(done, tuple(states), tuple(records), (begun[0], begun[1]))
 
 
-def progress_arrays(progress: Progress) -> dict[str, NDArray[Any]]:
+def progress_arrays(progress: Progress) -> dict[str, Array]:
     """Where chains stand and what they kept, for a file."""
     arrays = state_arrays(progress)
     if progress.n_draws:
@@ -575,9 +572,9 @@ def progress_arrays(progress: Progress) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def state_arrays(progress: Progress) -> dict[str, NDArray[Any]]:
+def state_arrays(progress: Progress) -> dict[str, Array]:
     """Where chains stand, for a file."""
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, Array] = {}
     for c, state in enumerate(progress.states):
         arrays[f"state_labels_{c}"] = state.labels
         arrays[f"random_{c}"] = state.random
@@ -587,7 +584,7 @@ def state_arrays(progress: Progress) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def read_state(arrays: dict[str, NDArray[Any]], c: int, run: Run) -> ChainState:
+def read_state(arrays: dict[str, Array], c: int, run: Run) -> ChainState:
     """The state of chain c, checked like a user's input: a kernel trusts it."""
     n_items, n_rates, prior = len(run.values), run.n_rates, run.prior
     labels, random = arrays[f"state_labels_{c}"], arrays[f"random_{c}"]
@@ -613,9 +610,7 @@ def read_state(arrays: dict[str, NDArray[Any]], c: int, run: Run) -> ChainState:
     return ChainState(labels.astype(np.int32), concentration, random, rates)
 
 
-def read_records(
-    arrays: dict[str, NDArray[Any]], c: int, kept: int, run: Run
-) -> tuple[Record, ...]:
+def read_records(arrays: dict[str, Array], c: int, kept: int, run: Run) -> tuple[Record, ...]:
     """The draws of chain c, of which there must be as many as its iterations give."""
     if not kept:
         return ()

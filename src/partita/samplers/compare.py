@@ -10,14 +10,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._result import Page, Result, Table
 from partita._validate import Rng, generator, integer, unexpected
 from partita._wording import counted, printable
 from partita.credible.profiles import evenly_spaced
 from partita.errors import Interrupted, InvalidInputError, about
-from partita.kernels.arrays import Floats, Ints
+from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import DataSource, data_frame
 from partita.mcmc import is_doubtful, pareto_smoothed
 from partita.samplers.base import Kernel
@@ -230,7 +229,7 @@ def stack_chains(fit: Fit, new_data: DataSource | None, n_jobs: int | None) -> C
     return ChainStacking(texts, weights, found, mean, new_data is not None, unreliable, draws)
 
 
-def leave_one_out(fit: Fit, n_jobs: int | None = None) -> tuple[Floats, NDArray[np.bool_]]:
+def leave_one_out(fit: Fit, n_jobs: int | None = None) -> tuple[Floats, Bools]:
     """Log densities of rows given all others under each chain, and which of them are doubtful.
 
     Both (n_chains, n_rows). With r = 1/p(x_i | x_−i, c_−i) over the draws of a chain, smoothed by
@@ -555,7 +554,7 @@ def _check_comparable(first: Fit, fit: Fit, name: str) -> None:
             argument="fits",
         )
     n_columns = fit.values.shape[1]
-    discrete: NDArray[np.int64] = np.array(fit.kernel.discrete(n_columns), np.int64)
+    discrete: Ints = np.array(fit.kernel.discrete(n_columns), np.int64)
     if discrete.tolist() != list(first.kernel.discrete(n_columns)):
         raise InvalidInputError(
             f"the fit {name!r} gives probabilities to other columns than the first, which gives "

@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._files import PathLike
 from partita._imports import require
@@ -32,7 +31,7 @@ from partita.dask import RemoteLabels, results_in_order, submit_value, translate
 from partita.draws import Draws
 from partita.errors import InvalidDataError, InvalidInputError, NotSupportedError
 from partita.io.data_table import Table, as_table
-from partita.kernels.arrays import Floats, Int32s
+from partita.kernels.arrays import Array, Bools, Floats, Int32s, Ints
 from partita.kernels.gibbs.primitives import Likelihood, Prior
 from partita.labels import canonical
 from partita.samplers.base import Kernel
@@ -108,7 +107,7 @@ def _encode(raw: Any, kernel: Kernel) -> Floats:
     return kernel.encode(as_table(raw))
 
 
-def _facts(values: Floats, kernel: Kernel) -> tuple[NDArray[np.bool_], float]:
+def _facts(values: Floats, kernel: Kernel) -> tuple[Bools, float]:
     """Columns with missing cells, and the part of the density left out."""
     return np.asarray(np.isnan(values).any(axis=0)), float(kernel.log_base(values).sum())
 
@@ -118,7 +117,7 @@ def _chunk(values: Floats, first: int, model: bytes) -> RemoteChunk:
     return RemoteChunk(np.ascontiguousarray(values[:, order]), first, model)
 
 
-def _some(raw: Any, rows: NDArray[np.int64]) -> Any:
+def _some(raw: Any, rows: Ints) -> Any:
     """Some rows of a piece of a collection."""
     return raw.iloc[rows] if hasattr(raw, "iloc") else raw[rows]
 
@@ -134,7 +133,7 @@ def _prior_on_worker(model: bytes, weight: float, components: int) -> Prior:
     return prior
 
 
-def _save(place: Path | None, labels: Int32s, kept: list[NDArray[Any]]) -> Any:
+def _save(place: Path | None, labels: Int32s, kept: list[Array]) -> Any:
     """What a chunk has of a chain, in a file, whole or not at all; or, without one, itself."""
     arrays = [labels.astype(smallest_unsigned(int(labels.max(initial=0)))), *kept]
     if place is None:
@@ -145,7 +144,7 @@ def _save(place: Path | None, labels: Int32s, kept: list[NDArray[Any]]) -> Any:
     return partial_file.replace(place)
 
 
-def _saved(place: Any, number: int) -> NDArray[Any]:
+def _saved(place: Any, number: int) -> Array:
     """One of the arrays that were saved."""
     if isinstance(place, list):
         return np.asarray(place[number])
@@ -462,13 +461,13 @@ def _advance_remote(
     return run(one, list(zip(chains, steps, strict=True)), len(chains))
 
 
-def _stacked(pieces: list[list[NDArray[Any]]]) -> NDArray[Any]:
+def _stacked(pieces: list[list[Array]]) -> Array:
     """Draws of all items from the chunks of each."""
     return np.stack([np.concatenate(draw) for draw in pieces])
 
 
 def _collect_draws(
-    rows: RemoteRows, chains: list[RemoteChain], n_draws: int, n_clusters: NDArray[np.int64]
+    rows: RemoteRows, chains: list[RemoteChain], n_draws: int, n_clusters: Ints
 ) -> Draws:
     """The draws of all chains, on workers."""
     kept = [draw for chain in chains for draw in chain.kept[:n_draws]]

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._validate import positive
 from partita._wording import listed
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.io.data_table import Table, as_table, numbers
-from partita.kernels.arrays import Floats
+from partita.kernels.arrays import Array, Floats, Int32s
 from partita.labels import DataSource
 from partita.samplers.base import (
     Block,
@@ -137,9 +136,7 @@ class DirichletCategorical(Kernel):
             rows[:, j] = rng.choice(len(levels), n, p=p)
         return rows
 
-    def moments(
-        self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]
-    ) -> dict[str, Moments]:
+    def moments(self, values: Floats, labels: Int32s, names: tuple[str, ...]) -> dict[str, Moments]:
         """``probability of <column>`` of each level, shape (n_clusters, n_levels)."""
         found = {}
         for j, levels in enumerate(self.levels or ()):
@@ -171,7 +168,7 @@ class DirichletCategorical(Kernel):
         return np.concatenate(parts, axis=1).astype(np.float64)
 
 
-def _cells(column: NDArray[Any]) -> list[Any]:
+def _cells(column: Array) -> list[Any]:
     """Values as text, booleans, or numbers, whole ones as integers; None where missing."""
     return [_cell(value) for value in column.tolist()]
 
@@ -227,10 +224,7 @@ def _level_block(columns: list[int], pseudo: list[Floats], n_items: int) -> Bloc
 
     n = np.arange(n_items + 1.0)
     totals = np.array([weights.sum() for weights in pseudo])[:, None]
-    tables = [
-        -np.log(totals + n).sum(axis=0),
-        (gammaln(totals) - gammaln(totals + n)).sum(axis=0),
-    ]
+    tables = [-np.log(totals + n).sum(axis=0), (gammaln(totals) - gammaln(totals + n)).sum(axis=0)]
     starts = np.concatenate([[0], np.cumsum([weights.size for weights in pseudo])])
     hyper = np.concatenate([starts, *pseudo]).astype(np.float64)
     return Block(CATEGORICAL, tuple(columns), hyper, np.stack(tables), int(starts[-1]), 1, 1)
@@ -318,9 +312,7 @@ class BetaBernoulli(Kernel):
         p = rng.beta(spread(self.a, d, "a") + ones, spread(self.b, d, "b") + count - ones)
         return np.asarray(rng.random((n, d)) < p, np.float64)
 
-    def moments(
-        self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]
-    ) -> dict[str, Moments]:
+    def moments(self, values: Floats, labels: Int32s, names: tuple[str, ...]) -> dict[str, Moments]:
         """``probability`` of a one, shape (n_clusters, d)."""
         sizes, ones = group_sums(values, labels)
         a = spread(self.a, values.shape[1], "a") + ones
@@ -444,9 +436,7 @@ class GammaPoisson(Kernel):
         rate = spread(self.rate, d, "rate") + np.isfinite(values).sum(axis=0)
         return rng.poisson(rng.standard_gamma(shape) / rate, (n, d)).astype(np.float64)
 
-    def moments(
-        self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]
-    ) -> dict[str, Moments]:
+    def moments(self, values: Floats, labels: Int32s, names: tuple[str, ...]) -> dict[str, Moments]:
         """``rate`` (λ), shape (n_clusters, d)."""
         sizes, sums = group_sums(values, labels)
         shape = spread(self.shape, values.shape[1], "shape") + sums

@@ -10,7 +10,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._archive import (
     Form,
@@ -28,7 +27,7 @@ from partita._wording import counted, span
 from partita.credible.profiles import Profiles, evenly_spaced
 from partita.draws import Draws
 from partita.errors import FileFormatError, NotSupportedError
-from partita.kernels.arrays import Floats
+from partita.kernels.arrays import Array, Floats
 from partita.labels import DataSource, LabelsLike
 from partita.samplers.base import ClusterParameters, Kernel, mixed_moments
 from partita.samplers.chains import (
@@ -95,7 +94,7 @@ class Fit(Simulations, Predictions, Result):
     """
 
     draws: Draws
-    trace: Mapping[str, NDArray[Any]]
+    trace: Mapping[str, Array]
     kernel: Kernel
     prior: PartitionPrior
     values: Floats
@@ -408,7 +407,7 @@ class Fit(Simulations, Predictions, Result):
 STARTED = "each chain started from"
 """How a note on the start of chains begins."""
 
-Trace = Mapping[str, NDArray[Any]]
+Trace = Mapping[str, Array]
 
 
 def collect_draws(
@@ -426,7 +425,7 @@ def collect_draws(
 def traces(reached: Progress, model: Model, kernel: Kernel, columns: tuple[str, ...]) -> Trace:
     """Traces of a run, finished or not."""
     scalars = reached.scalars()
-    trace: dict[str, NDArray[Any]] = {}
+    trace: dict[str, Array] = {}
     if model.prior.parameter is not None:
         trace[model.prior.parameter] = scalars[:, :, 0].copy()
     extras = scalars[:, :, 4:]
@@ -441,7 +440,7 @@ def traces(reached: Progress, model: Model, kernel: Kernel, columns: tuple[str, 
     return MappingProxyType(trace)
 
 
-def _draws(labels: NDArray[Any], trace: Trace, item_names: tuple[str, ...] | None) -> Draws:
+def _draws(labels: Array, trace: Trace, item_names: tuple[str, ...] | None) -> Draws:
     """Draws from canonical labels of shape (chain, draw, item)."""
     chains, kept, n_items = labels.shape
     return Draws._from_canonical(
@@ -472,10 +471,10 @@ _MOST = 1_000_000_000
 
 
 def _check(
-    values: NDArray[Any],
+    values: Array,
     columns: tuple[str, ...],
     draws: Draws,
-    trace: dict[str, NDArray[Any]],
+    trace: dict[str, Array],
     kernel: Kernel,
     prior: PartitionPrior,
 ) -> None:
@@ -507,7 +506,7 @@ def _check(
 
 
 def _state_of(
-    meta: dict[str, Any], arrays: dict[str, NDArray[Any]], kept: int, run: Run
+    meta: dict[str, Any], arrays: dict[str, Array], kept: int, run: Run
 ) -> Progress | None:
     """Where the chains stood; None in files of version 0.1."""
     done = meta.get("done")

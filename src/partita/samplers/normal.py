@@ -12,7 +12,7 @@ from partita._validate import plain_array, positive, unexpected
 from partita._wording import listed
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.io.data_table import Table, as_table, numbers
-from partita.kernels.arrays import Floats
+from partita.kernels.arrays import Floats, Int32s
 from partita.labels import DataSource
 from partita.samplers.base import (
     Block,
@@ -267,7 +267,7 @@ class NormalInverseGamma(Kernel):
         """With these numbers as learned rates."""
         return replace(self, rate=with_rates(self.rate, rates)) if rates.size else self
 
-    def given(self, values: Floats, labels: NDArray[np.int32]) -> tuple[NormalInverseGamma, ...]:
+    def given(self, values: Floats, labels: Int32s) -> tuple[NormalInverseGamma, ...]:
         """With rates at evenly spaced quantiles of their distributions given the partition.
 
         Rates of different columns are independent given the partition: their values are combined
@@ -292,7 +292,7 @@ class NormalInverseGamma(Kernel):
             columns.append(found if not columns else rng.permutation(found))
         return tuple(self.at(rates) for rates in np.stack(columns, axis=1))
 
-    def offsets(self, values: Floats, labels: NDArray[np.int32]) -> Floats:
+    def offsets(self, values: Floats, labels: Int32s) -> Floats:
         """E[(μ − μ0)²/σ²] of each cluster and column given the partition, (n_clusters, d)."""
         mean, _, _, b = self._hyper(values.shape[1])
         center, total, shape, spreads = self._posterior(*group_moments(values, labels))
@@ -308,7 +308,7 @@ class NormalInverseGamma(Kernel):
         return mean + n * away / total, total, a + n / 2, spreads
 
     def _draw_parameters(
-        self, values: Floats, labels: NDArray[np.int32], rng: np.random.Generator
+        self, values: Floats, labels: Int32s, rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
         """μ and σ² of each cluster and column from their posterior."""
         center, total, shape, spreads = self._posterior(*group_moments(values, labels))
@@ -353,9 +353,7 @@ class NormalInverseGamma(Kernel):
         scale = np.sqrt(b_n * (c_n + 1) / (a_n * c_n))
         return location, location + scale * rng.standard_t(2 * a_n)
 
-    def hellinger(
-        self, values: Floats, labels: NDArray[np.int32], rng: np.random.Generator
-    ) -> Floats:
+    def hellinger(self, values: Floats, labels: Int32s, rng: np.random.Generator) -> Floats:
         """√(1 − Π √(2σσ'/(σ² + σ'²)) e^{−(μ − μ')²/4(σ² + σ'²)}) over the columns."""
         center, variance = self._draw_parameters(values, labels, rng)
         both = variance[:, None] + variance
@@ -371,14 +369,12 @@ class NormalInverseGamma(Kernel):
         center, variance = self._draw_parameters(values, labels, rng)
         return np.asarray(center + np.sqrt(variance) * rng.normal(size=(n, values.shape[1])))
 
-    def moments(
-        self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]
-    ) -> dict[str, Moments]:
+    def moments(self, values: Floats, labels: Int32s, names: tuple[str, ...]) -> dict[str, Moments]:
         """``mean`` (μ) and ``variance`` (σ²), shape (n_clusters, d)."""
         return self._moments(names, *group_moments(values, labels))
 
     def moments_given(
-        self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]
+        self, values: Floats, labels: Int32s, names: tuple[str, ...]
     ) -> list[dict[str, Moments]]:
         """The moments under each rate, in one pass over the rows."""
         found, priors = group_moments(values, labels), priors_of(self.rate, values.shape[1])
@@ -589,7 +585,7 @@ class NormalInverseWishart(Kernel):
             return self
         return replace(self, scale=tuple(tuple(row) for row in np.diag(rates).tolist()))
 
-    def given(self, values: Floats, labels: NDArray[np.int32]) -> tuple[NormalInverseWishart, ...]:
+    def given(self, values: Floats, labels: Int32s) -> tuple[NormalInverseWishart, ...]:
         """With scales drawn given the partition, by a Gibbs sampler of scales and precisions."""
         from scipy.stats import wishart
 
@@ -638,9 +634,7 @@ class NormalInverseWishart(Kernel):
         rows = (d + triangle, 4 + d + triangle, d + 1)
         return [Block(WISHART, tuple(range(d)), hyper, tables, *rows, learned=learned)]
 
-    def hellinger(
-        self, values: Floats, labels: NDArray[np.int32], rng: np.random.Generator
-    ) -> Floats:
+    def hellinger(self, values: Floats, labels: Int32s, rng: np.random.Generator) -> Floats:
         """``√(1 − |ΣΣ'|^{1/4} |(Σ + Σ')/2|^{−1/2} e^{−δᵀ(Σ + Σ')⁻¹δ/4})``, δ = μ − μ'."""
         parameters = [
             self._draw_parameters(values[labels == j], rng) for j in range(int(labels.max()) + 1)
@@ -679,9 +673,7 @@ class NormalInverseWishart(Kernel):
         spread_of = rows.T @ rows + self.precision * size / kappa * np.outer(away, away)
         return mean + size * away / kappa, kappa, spread_of
 
-    def moments(
-        self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]
-    ) -> dict[str, Moments]:
+    def moments(self, values: Floats, labels: Int32s, names: tuple[str, ...]) -> dict[str, Moments]:
         """``mean`` (μ), shape (n_clusters, d), and ``covariance`` (Σ), (n_clusters, d, d)."""
         d = values.shape[1]
         sizes = np.bincount(labels)

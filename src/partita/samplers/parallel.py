@@ -46,11 +46,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._resources import run
 from partita._storage import smallest_unsigned
-from partita.kernels.arrays import Floats, Int32s, Ints
+from partita.kernels.arrays import Array, Floats, Int32s, Ints
 from partita.kernels.gibbs import parallel as kernels
 from partita.kernels.gibbs.primitives import (
     LANES,
@@ -149,7 +148,7 @@ def _measure(chunk: Chunk, labels: Int32s, n_names: int) -> tuple[Floats, Ints]:
     return store, kernels.first_seen(labels, np.int64(n_names))
 
 
-def _canonical(chunk: Chunk, labels: Int32s, number: NDArray[Any]) -> tuple[NDArray[Any], None]:
+def _canonical(chunk: Chunk, labels: Int32s, number: Array) -> tuple[Array, None]:
     """The labels as canonical numbers."""
     del chunk
     return number[labels], None
@@ -502,10 +501,7 @@ class Chain:
     def _shares(self, store: Floats) -> Floats:
         """Return the contributions of clusters to the log posterior."""
         found: Floats = kernels.log_shares(
-            self._likelihood,
-            self._prior,
-            _padded(store),
-            np.int64(store.shape[1]),
+            self._likelihood, self._prior, _padded(store), np.int64(store.shape[1])
         )
         return found
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._resources import require_memory
 from partita._result import Result
@@ -16,15 +15,8 @@ from partita.credible.profiles import Profiles, data_profiles, evenly_spaced, we
 from partita.draws import Draws
 from partita.errors import InvalidDataError, about
 from partita.io.data_table import Table, as_table
-from partita.kernels.arrays import Floats
-from partita.labels import (
-    DataLike,
-    DataSource,
-    Labels,
-    LabelsLike,
-    by_size,
-    shared_items,
-)
+from partita.kernels.arrays import Array, Bools, Floats, Ints
+from partita.labels import DataLike, DataSource, Labels, LabelsLike, by_size, shared_items
 from partita.samplers.base import Kernel, Moments
 from partita.samplers.chains import Arrays, flatten
 from partita.samplers.priors import PartitionPrior, PriorTables
@@ -35,7 +27,7 @@ class _FitBase:
     """The fields of a fit that its methods share; see ``Fit``."""
 
     draws: Draws
-    trace: Mapping[str, NDArray[Any]]
+    trace: Mapping[str, Array]
     kernel: Kernel
     prior: PartitionPrior
     values: Floats
@@ -89,10 +81,10 @@ class Parameters:
     """
 
     prior: Floats
-    components: NDArray[np.int64]
+    components: Ints
     rates: Floats
 
-    def rows(self, draws: slice | NDArray[np.int64]) -> Parameters:
+    def rows(self, draws: slice | Ints) -> Parameters:
         """The parameters of some draws."""
         return Parameters(self.prior[draws], self.components[draws], self.rates[draws])
 
@@ -168,9 +160,7 @@ class Predictions(_FitBase):
             (found,) = concatenate_arrays(map_blocks(look, self.draws, rows=_DRAWS, n_jobs=n_jobs))
             yield found
 
-    def _leave_one_out(
-        self, chosen: NDArray[np.int64], items: NDArray[np.int64], n_jobs: int | None
-    ) -> Floats:
+    def _leave_one_out(self, chosen: Ints, items: Ints, n_jobs: int | None) -> Floats:
         """log p(x_i | x_−i, c_−i) of items under some draws, (n_chosen, n_items)."""
         from partita.kernels.gibbs.family import leave_one_out_log_densities
 
@@ -309,7 +299,7 @@ class Imputation(Result):
     prob : float
     """
 
-    row: NDArray[np.int64]
+    row: Ints
     column: tuple[str, ...]
     mean: Floats
     lower: Floats
@@ -512,7 +502,7 @@ class Laws:
 
     column: tuple[str, ...]
     parameter: tuple[str, ...]
-    kind: NDArray[np.int64]
+    kind: Ints
     mean: Floats
     variance: Floats
     shape: Floats
@@ -552,9 +542,7 @@ class Laws:
             found[:, at] = location + scale * draw[kind](*parameters)
         return self._rooted(found)
 
-    def _standardised(
-        self,
-    ) -> Iterator[tuple[int, NDArray[np.bool_], tuple[Floats, ...], Any, Any]]:
+    def _standardised(self) -> Iterator[tuple[int, Bools, tuple[Floats, ...], Any, Any]]:
         """Of each kind its columns, parameters of the standard law, location and scale."""
         for kind in (GAMMA, BETA, STUDENT, ROOT):
             at = self.kind == kind

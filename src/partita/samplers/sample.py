@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._files import PathLike
 from partita._resources import count_jobs, require_memory, run
@@ -29,7 +28,7 @@ from partita.errors import (
     UnknownNameError,
 )
 from partita.io.data_table import Table, as_table, refuse_doubtful
-from partita.kernels.arrays import Floats, Ints
+from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import (
     DataSource,
     Engine,
@@ -92,9 +91,7 @@ def chain_states(
     Concentration and rates are NaN and empty where the model is to say them.
     """
     require_memory(
-        chains * (4 * len(values) + _CHAIN_BYTES),
-        f"beginning {chains:,} chains",
-        "Ask for fewer.",
+        chains * (4 * len(values) + _CHAIN_BYTES), f"beginning {chains:,} chains", "Ask for fewer."
     )
     entropy = generator(rng, default=None).integers(0, 2**63, size=4)
     children = [seed.spawn(2) for seed in np.random.SeedSequence(entropy.tolist()).spawn(chains)]
@@ -121,11 +118,7 @@ def starts_from_samples(initial: Any, n_items: int) -> bool:
 
 
 def starting_partitions(
-    initial: Any,
-    kernel: Kernel,
-    values: Floats,
-    most: int,
-    generators: list[np.random.Generator],
+    initial: Any, kernel: Kernel, values: Floats, most: int, generators: list[np.random.Generator]
 ) -> list[Labels]:
     """One canonical partition per chain; by default of different kinds, to make R-hat telling."""
     n_items = len(values)
@@ -211,7 +204,7 @@ def start_on_rows(
     kernel: Kernel,
     prior: PartitionPrior,
     values: Floats,
-    incomplete: NDArray[np.bool_] | None,
+    incomplete: Bools | None,
     centres: int,
     rng: np.random.Generator,
 ) -> tuple[ChainState, Model]:

@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._resources import Clock
 from partita._result import Page, Result, Table
@@ -18,7 +17,7 @@ from partita._wording import brief, counted, in_list, in_unit, percent
 from partita.credible.ball import clean_prob, credible_ball
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, NotSupportedError, ReweightingError
-from partita.kernels.arrays import Floats, Ints
+from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import DrawsLike, Labels, LabelsLike, data_frame, shared_items
 from partita.losses.base import Loss
 from partita.losses.builtin import VI
@@ -290,7 +289,7 @@ class PriorSensitivity(Result):
     parameter: str
     own: int
     labels: Labels
-    n_clusters: NDArray[np.int64]
+    n_clusters: Ints
     distance: Floats
     excess: Floats
     excess_mcse: Floats
@@ -315,17 +314,17 @@ class PriorSensitivity(Result):
         return len(self.priors)
 
     @property
-    def same(self) -> NDArray[np.bool_]:
+    def same(self) -> Bools:
         """Under which priors the estimate is the reported one, (n_priors,)."""
         return np.asarray(self.distance < 1e-9)
 
     @property
-    def alike(self) -> NDArray[np.bool_]:
+    def alike(self) -> Bools:
         """Where it is, or differs by at most two Monte Carlo errors of the expected loss."""
         return np.asarray(self.same | (self.excess <= 2.0 * self.excess_mcse))
 
     @property
-    def survives(self) -> NDArray[np.bool_]:
+    def survives(self) -> Bools:
         """Which reported clusters have one that is nearly theirs (Jaccard 0.5), (n_priors, k)."""
         return np.asarray(self.jaccard >= _SURVIVES)
 

@@ -16,15 +16,7 @@ import math
 
 from partita.kernels._jit import inner_kernel
 from partita.kernels.arrays import Floats
-from partita.kernels.gibbs.primitives import (
-    TILE,
-    Block,
-    Index,
-    Random,
-    full_lanes,
-    gamma,
-    log,
-)
+from partita.kernels.gibbs.primitives import TILE, Block, Index, Random, full_lanes, gamma, log
 
 _FLUSH = 8
 """Columns multiplied before a logarithm is taken; more could overflow."""

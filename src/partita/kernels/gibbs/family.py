@@ -303,11 +303,7 @@ def log_sum(terms: Floats, k: Index, last: float) -> float:
 
 @array_kernel
 def join_weights(
-    points: Likelihood,
-    model: Likelihood,
-    prior: Prior,
-    labels: Int32s,
-    k: Index,
+    points: Likelihood, model: Likelihood, prior: Prior, labels: Int32s, k: Index
 ) -> tuple[Floats, Floats]:
     """Log weights of joining each of k clusters: prior alone (k,), and with each point's density.
 
