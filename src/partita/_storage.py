@@ -24,7 +24,6 @@ from partita.errors import (
     InvalidLabelsError,
     InvalidWeightsError,
     MemoryLimitError,
-    about,
 )
 from partita.kernels.arrays import Array, Floats, Int32s, Ints, Unsigned
 from partita.labels import current_noise_rule, first_appearance, whole_labels
@@ -347,7 +346,6 @@ def clean_weights(weights: ArrayLike, n_draws: int) -> Floats:
     return shares
 
 
-@about("chain")
 def clean_chain(chain: ArrayLike, n_draws: int) -> Array:
     """One chain id per draw: integers where all are whole numbers, else text; none is missing."""
     given = chain.tolist() if isinstance(chain, np.ma.MaskedArray) else chain

@@ -129,10 +129,12 @@ class DrawsBase:
     ) -> None:
         """Set the points and, checked, what stands beside them."""
         n_draws, n_items = shape
+        with about("chain"):
+            ids = None if chain is None else frozen(clean_chain(chain, n_draws))
         fields: dict[str, Any] = {
             **{name: frozen(value) for name, value in points.items()},
             "_weights": None if weights is None else frozen(clean_weights(weights, n_draws)),
-            "_chain": None if chain is None else frozen(clean_chain(chain, n_draws)),
+            "_chain": ids,
             "_item_names": None if item_names is None else clean_names(item_names, n_items),
             "_kind": clean_kind(kind, chain),
             "_numbered": None,

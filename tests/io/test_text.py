@@ -247,8 +247,9 @@ def test_ids_that_are_none(ids):
         with pytest.raises(InvalidInputError, match="chain id"):
             read(frame.to_csv(index=False))
     frame = with_column(".chain", pd.array([1, pd.NA, 2, 2], dtype="Int64"))
-    with pytest.raises(InvalidInputError, match="chain id of draw 1 is missing"):
+    with pytest.raises(InvalidInputError, match="chain id of draw 1 is missing") as caught:
         pt.as_draws(frame)
+    assert caught.value.argument == "draws"
 
 
 def test_empty_chains():
@@ -271,6 +272,12 @@ def test_tidybayes():
     named = long_table()
     named["i"] = named["i"].map({1: "x", 2: "y", 3: "a"})
     assert pt.as_draws(named).item_names == ("x", "y", "a")
+    with pytest.raises(InvalidInputError, match="'draw' repeats its numbers"):
+        pt.as_draws(
+            named.drop(columns=[".chain", ".iteration"])
+            .rename(columns={".draw": "draw"})
+            .assign(w=1)
+        )
 
 
 # ---------------------------------------------------------------------------- warm-up

@@ -237,12 +237,13 @@ def named_dims(array: Any, *expected: str) -> tuple[str | None, str, list[str]]:
         wanted = ", ".join(("draw", *expected))
         named = "'chain' and 'draw' or 'sample'"
         named += " and 'feature'" if "feature" in expected else ""
+        order = "" if len(expected) > 1 and "feature" not in expected else " in any order"
         found = set(rest) & _FEATURE_NAMES and expected == ("item",)
         features = " Matrices of zeros and ones are feature allocations: pt.FeatureDraws(array)."
         raise InvalidInputError(
-            f"the dimensions are ({', '.join(dims)}); expected (chain, {wanted}) or ({wanted}), "
-            f"with {named} so named and any name for the item. Rename them with .rename(...)."
-            f"{features if found else ''}"
+            f"the dimensions are ({', '.join(dims)}); expected (chain, {wanted}) or ({wanted})"
+            f"{order}, with {named} so named and any name for the item. Rename them with "
+            f".rename(...).{features if found else ''}"
         )
     return ("chain" if "chain" in dims else None), draw[0], rest
 

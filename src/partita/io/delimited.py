@@ -88,6 +88,8 @@ class TextTable(draws_table.LabelTable):
     of the rows.
     """
 
+    read_once = True
+
     def __init__(
         self, stream: IO[Any], name: str, sep: str, options: ReadOptions, one_variable: bool
     ) -> None:

@@ -473,8 +473,9 @@ class LabelTable:
     Values may be masked, or None, where they are missing.
     """
 
+    read_once: bool = False
+    """Whether columns ``beside`` the labels can be had after the blocks of labels only."""
     beside: Sequence[int] = ()
-    """Columns that are asked for after the blocks of others."""
 
     def __init__(
         self,
@@ -549,9 +550,11 @@ def draws_from_table(
         table.names, var_name=var_name, is_whole=table.is_whole, one_variable=one_variable
     )
     table.beside = [i for i in (columns.chain, columns.weight, columns.draw) if i is not None]
+    # Numbers of draws that repeat say more about a table than the text that stands in it.
+    fields = {} if table.read_once else fields_beside(table, columns)
     blocks = table.blocks(columns.items, rows_per_block(len(columns.items)))
     draws = build(blocks, len(columns.items), table.n_rows, item_names=columns.names)
-    return with_fields(draws, **fields_beside(table, columns))
+    return with_fields(draws, **(fields or fields_beside(table, columns)))
 
 
 def fields_beside(table: LabelTable, columns: Columns) -> dict[str, Any]:
