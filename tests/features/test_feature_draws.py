@@ -151,9 +151,11 @@ def test_a_cube_in_npz_and_damaged_files(tmp_path):
     (tmp_path / "short.npz").write_bytes((tmp_path / "cube.npz").read_bytes()[:200])
     with pytest.raises(FileNotFoundError):
         pt.read_features(tmp_path / "missing.npz")
-    for name in ("forged.npz", "short.npz"):
-        with pytest.raises(FileFormatError):
+    np.savez(tmp_path / "two.npz", a=cube(), b=cube())
+    for name in ("forged.npz", "short.npz", "two.npz"):
+        with pytest.raises(pt.PartitaError) as caught:
             pt.read_features(tmp_path / name)
+        assert caught.value.argument == "path"
     with pytest.raises(UnknownNameError, match="suffix"):
         pt.read_features(tmp_path / "draws.xlsx")
 
@@ -171,6 +173,12 @@ def test_a_long_table_goes_there_and_back(tmp_path):
     bad.write_text("draw,item\n1,1\n")
     with pytest.raises(FileFormatError, match="expected a header"):
         pt.read_features(bad)
+    bad.write_text("draw;feature;item\n1;1;a\n")
+    with pytest.raises(
+        FileFormatError, match=r"semicolon in every line. Write it as CSV"
+    ) as caught:
+        pt.read_features(bad)
+    assert caught.value.argument == "path"
 
 
 def test_lists_of_matrices_in_files_of_r(tmp_path):

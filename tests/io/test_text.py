@@ -387,6 +387,10 @@ def test_coda(tmp_path):
     (tmp_path / "x.out").write_bytes(files[0].read_bytes())
     (tmp_path / "x.ind").write_bytes((tmp_path / "CODAindex.txt").read_bytes())
     assert pt.read_draws(tmp_path / "x.out", format="coda") == pt.Draws(Z[:2])
+    for said in ("7 x", "7 1 1", "x"):
+        (tmp_path / "x.out").write_text(f"1 1\n\n{said}\n")
+        with pytest.raises(FileFormatError, match=f"line 3: '{said}'; expected an iteration"):
+            pt.read_draws(tmp_path / "x.out", format="coda")
     (tmp_path / "CODAindex.txt").unlink()
     with pytest.raises(FileNotFoundError, match="has no index beside it"):
         pt.read_draws(files[0])

@@ -670,7 +670,8 @@ def read_features(
             argument="path",
         )
     require_path(file)
-    found = readers[suffix](file, var_name) if suffix in readers else _read_long(file)
+    with about("path"):
+        found = readers[suffix](file, var_name) if suffix in readers else _read_long(file)
     return found if kind is None else found._with(kind=kind)
 
 
@@ -777,7 +778,7 @@ def _read_r(file: Path, var_name: str | None) -> FeatureDraws:
 def _read_long(file: Path) -> FeatureDraws:
     from partita.io.data_table import TextOptions, read_text_table
 
-    table = read_text_table(file, TextOptions(header=True))
+    table = read_text_table(file, TextOptions(header=True), "Write it as CSV in UTF-8.")
     cells = zip(table.names, table.cells or (), strict=True)
     columns = {name.lower().lstrip("."): column for name, column in cells}
     if not columns.keys() >= {*_LONG}:

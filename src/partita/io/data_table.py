@@ -280,12 +280,13 @@ _LARGEST = 2.0**53  # beyond it floats skip whole numbers
 _INDEX = re.compile(r"__index_level_\d+__")
 
 
-def read_text_table(source: Source, options: TextOptions | None) -> Table:
+def read_text_table(source: Source, options: TextOptions | None, advice: str = "") -> Table:
     """A table from separated text; the first line is a header unless all its cells are numbers.
 
-    An unnamed first column of different values is taken as names of the rows.
+    An unnamed first column of different values is taken as names of the rows. ``advice`` is given
+    in place of options that who calls does not have.
     """
-    advice = _WITHOUT_OPTIONS if options is None else ""
+    advice = _WITHOUT_OPTIONS if options is None else advice
     options = options or TextOptions()
     path = str(source)
     separator = options.sep or ("\t" if path.lower().endswith(".tsv") else ",")
@@ -299,7 +300,7 @@ def read_text_table(source: Source, options: TextOptions | None) -> Table:
     header = _has_header(path, rows, options, advice)
     names, lines, rows = _split_header(path, lines, rows, header)
     if not rows:
-        raise FileFormatError(f"{path} has a header and no rows; expected one row per item.")
+        raise FileFormatError(f"{path} has a header and no rows; expected at least one.")
     cells = [tuple(row[j].strip() for row in rows) for j in range(len(names))]
     item_names, notes = None, tuple[str, ...]()
     if names[0] == "":
@@ -333,7 +334,7 @@ def _rows(
                 raise FileFormatError(
                     f"{table.name} names one column, and has {_SEPARATORS[other]} in every line. "
                     + (advice or f"If that separates columns, pass sep={other!r}."),
-                    argument="sep",
+                    argument=None if advice else "sep",
                 )
     return [line for line, _ in found], [row for _, row in found]
 

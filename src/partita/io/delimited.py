@@ -437,18 +437,21 @@ def read_coda(path: Path, options: ReadOptions) -> Draws:
 
 def _two_columns(path: Path) -> Floats:
     """The iterations and values of a chain."""
+    found: list[list[float | None]] = []
     with path.open("rb") as stream:
         lines = Lines(stream, str(path))
-        rows = (row for block in lines for row in table.decode_utf8(block, str(path)).split("\n"))
-        found = np.loadtxt(rows, comments=None, ndmin=2)
+        rows = (row for block in lines for row in table.decode_utf8(block, str(path)).splitlines())
+        for number, row in enumerate(rows, start=1):
+            values = [Cell(text, False).number for text in row.split()]
+            if values and (len(values) != 2 or None in values):
+                raise FileFormatError(
+                    f"{path}, line {number}: {row[:60]!r}; expected an iteration and a value, as "
+                    "in a chain of CODA."
+                )
+            found += [values] if values else []
     if lines.cut:
         raise FileFormatError(f"{path} ends in the middle of a line. Copy the file again.")
-    if found.shape[1] != 2:
-        raise FileFormatError(
-            f"{path} has {found.shape[1]} columns; expected an iteration and a value, as in a "
-            "chain of CODA."
-        )
-    return found
+    return np.array(found, np.float64).reshape(-1, 2)
 
 
 def _read_index(path: Path) -> list[tuple[str, int, int]]:
