@@ -50,7 +50,7 @@ def chunk_rows(n_items: int) -> int:
 
 def chunk_slices(n_draws: int, n_items: int) -> list[slice]:
     """The chunks of all draws."""
-    return _cut(0, n_draws, chunk_rows(n_items))
+    return cut(0, n_draws, chunk_rows(n_items))
 
 
 def block_slices(n_draws: int, n_items: int, rows: int | None = None) -> list[slice]:
@@ -59,7 +59,7 @@ def block_slices(n_draws: int, n_items: int, rows: int | None = None) -> list[sl
     return [
         block
         for chunk in chunk_slices(n_draws, n_items)
-        for block in _cut(chunk.start, chunk.stop, step)
+        for block in cut(chunk.start, chunk.stop, step)
     ]
 
 
@@ -87,7 +87,8 @@ def block_groups(n_draws: int, n_items: int, rows: int | None = None) -> list[li
     return found
 
 
-def _cut(start: int, stop: int, step: int) -> list[slice]:
+def cut(start: int, stop: int, step: int) -> list[slice]:
+    """Slices of ``step`` draws; the last may be shorter."""
     return [slice(at, min(at + step, stop)) for at in range(start, stop, step)]
 
 
@@ -209,6 +210,11 @@ BLOCK_LABELS = 1 << 22
 """Labels converted at a time, so that no temporary grows with the number of draws."""
 
 
+def rows_per_block(n_items: int) -> int:
+    """Draws converted at a time."""
+    return max(1, BLOCK_LABELS // max(1, n_items))
+
+
 def smallest_unsigned(highest: int) -> np.dtype[np.unsignedinteger[Any]]:
     """The smallest unsigned dtype that holds labels 0 … highest."""
     return np.min_scalar_type(highest)
@@ -269,15 +275,12 @@ def canonicalise(values: Array, columns: Ints | None = None) -> tuple[Unsigned, 
     n_draws, n_items = values.shape[0], values.shape[1] if columns is None else columns.size
     buffer = label_buffer(n_items, n_draws)
     counts = np.empty(n_draws, np.int64)
-    step = max(1, BLOCK_LABELS // n_items)
-    for start in range(0, n_draws, step):
-        stop = min(start + step, n_draws)
-        rows = values[start:stop] if columns is None else values[start:stop, columns]
-        block = np.empty(rows.shape, np.int32)
-        counts[start:stop] = first_appearance(  # no name for the whole labels: one block at a time
-            whole_labels(rows, "draws", first_draw=start), block
-        )
-        buffer.add(block, smallest_unsigned(int(counts[start:stop].max()) - 1))
+    for part in cut(0, n_draws, rows_per_block(n_items)):
+        rows = values[part] if columns is None else values[part, columns]
+        # No name for the whole labels, nor for a block when the next is made: one at a time.
+        block, counts[part] = first_appearance(whole_labels(rows, "draws", first_draw=part.start))
+        buffer.add(block, smallest_unsigned(int(counts[part].max()) - 1))
+        del block
     return buffer.finish(), counts
 
 
@@ -291,12 +294,9 @@ def canonical_counts(values: Array) -> Ints | None:
         return None
     n_draws, n_items = values.shape
     counts = np.empty(n_draws, np.int64)
-    step = max(1, BLOCK_LABELS // n_items)
-    for start in range(0, n_draws, step):
-        rows = values[start : start + step]
-        block = np.empty(rows.shape, np.int32)
-        counts[start : start + step] = first_appearance(rows.astype(np.int64), block)
-        if not np.array_equal(rows, block):
+    for part in cut(0, n_draws, rows_per_block(n_items)):
+        block, counts[part] = first_appearance(values[part].astype(np.int64))
+        if not np.array_equal(values[part], block):
             return None
     return counts if smallest_unsigned(int(counts.max()) - 1) == values.dtype else None
 

@@ -9,30 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, Union, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from partita import _storage
+from partita import _validate as check
 from partita._result import Page, frozen
-from partita._storage import (
-    BLOCK_LABELS,
-    canonicalise,
-    chunk_slices,
-    clean_chain,
-    clean_kind,
-    clean_names,
-    clean_weights,
-    label_buffer,
-    refuse_axes,
-    refuse_draws_holder,
-    table_of_draws,
-)
-from partita._validate import (
-    boolean,
-    indexer,
-    integer,
-    is_vector,
-    plain_array,
-    refuse_var_name,
-    text_or_none,
-    unexpected,
-)
+from partita._storage import clean_chain, clean_kind, clean_names, clean_weights
 from partita._wording import Kind, counted, span, words
 from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError, about
 from partita.kernels.arrays import Array, Floats, Ints, Unsigned
@@ -122,10 +102,10 @@ class DrawsBase:
         self,
         points: dict[str, Any],
         shape: tuple[int, int],
-        weights: ArrayLike | None,
-        chain: ArrayLike | None,
-        item_names: Sequence[str] | None,
-        kind: Kind,
+        weights: ArrayLike | None = None,
+        chain: ArrayLike | None = None,
+        item_names: Sequence[str] | None = None,
+        kind: Kind = "posterior",
     ) -> None:
         """Set the points and, checked, what stands beside them."""
         n_draws, n_items = shape
@@ -288,16 +268,17 @@ class DrawsBase:
 
     def _chosen(self, index: Any) -> Self:
         """Draws by a slice, a mask or a list of positions, as a user gives them."""
-        chosen = index if isinstance(index, slice) else plain_array(index, "positions of draws")
-        if not isinstance(chosen, slice) and (chosen.ndim != 1 or chosen.dtype.kind not in "iub"):
-            raise InvalidInputError(
-                f"draws[{index!r}]: draws are picked by a position, a slice, a mask or a list of "
-                "positions. For items see select_items.",
-                argument="index",
-            )
-        if np.arange(self.n_draws)[chosen].size == 0:
+        if not isinstance(index, slice):
+            given, index = index, check.plain_array(index, "positions of draws")
+            if index.ndim != 1 or index.dtype.kind not in "iub":
+                raise InvalidInputError(
+                    f"draws[{given!r}]: draws are picked by a position, a slice, a mask or a list "
+                    "of positions. For items see select_items.",
+                    argument="index",
+                )
+        if np.arange(self.n_draws)[index].size == 0:
             raise InvalidInputError("no draws selected; at least one is needed.", argument="index")
-        return self._take(chosen)
+        return self._take(index)
 
     def _position(self, index: Any) -> int | None:
         """The position of one draw, counted from 0; None where several are asked for."""
@@ -315,7 +296,7 @@ class DrawsBase:
 
     def drop(self, n: int) -> Self:
         """Without the first n draws of each chain (burn-in)."""
-        n = integer(n, "n", least=0)
+        n = check.integer(n, "n", least=0)
         keep = positions_in_chain(self._chain, self.n_draws) >= n
         if not keep.any():
             there = f"{self.n_draws} draws in {self.n_chains} chain(s)"
@@ -325,7 +306,7 @@ class DrawsBase:
 
     def thin(self, step: int) -> Self:
         """Every step-th draw of each chain, from its first."""
-        step = min(integer(step, "step", least=1), self.n_draws)
+        step = min(check.integer(step, "step", least=1), self.n_draws)
         return self._take(positions_in_chain(self._chain, self.n_draws) % step == 0)
 
     def select_chains(self, chains: ArrayLike) -> Self:
@@ -336,7 +317,7 @@ class DrawsBase:
                 "chains.",
                 argument="chain",
             )
-        wanted, known = indexer(chains, "chains").tolist(), np.unique(self._chain).tolist()
+        wanted, known = check.indexer(chains, "chains").tolist(), np.unique(self._chain).tolist()
         with about("chains"):
             if not wanted:
                 raise InvalidInputError(f"no chains selected; give some of {known}.")
@@ -347,7 +328,7 @@ class DrawsBase:
     @about("items")
     def item_positions(self, items: ArrayLike) -> Ints:
         """Positions of items given by position, mask or name; each may appear once."""
-        wanted = indexer(items, "items")
+        wanted = check.indexer(items, "items")
         if wanted.dtype.kind in "UO":
             if self._item_names is None:
                 raise InvalidInputError(
@@ -365,7 +346,7 @@ class DrawsBase:
                 )
             columns = np.flatnonzero(wanted).astype(np.int64)
         elif wanted.size and wanted.dtype.kind not in "iu":
-            raise unexpected(items, "items", "positions, a mask or names")
+            raise check.unexpected(items, "items", "positions, a mask or names")
         else:
             columns = wanted.astype(np.int64)
             if columns.size and (columns.min() < -self.n_items or columns.max() >= self.n_items):
@@ -451,7 +432,7 @@ def _restored(cls: type[Draws], *fields: Any) -> Draws:
 def concat_metadata(parts: Sequence[DrawsBase]) -> dict[str, Any]:
     """Weights and chains of all parts, which must be of the same items and kind."""
     if not isinstance(parts, (list, tuple)) or not parts:
-        raise unexpected(parts, "parts", "a list of at least one Draws")
+        raise check.unexpected(parts, "parts", "a list of at least one Draws")
     first = parts[0]
     for part in parts[1:]:
         other = type(part) is not type(first) or part.n_items != first.n_items
@@ -479,9 +460,9 @@ def _labels(parts: Sequence[Draws]) -> Stored:
     if len(remote) == len(parts):
         return remote[0].followed_by(remote[1:])
     dtype = np.result_type(*[part.stored.dtype for part in parts])
-    buffer = label_buffer(parts[0].n_items, sum(part.n_draws for part in parts))
+    buffer = _storage.label_buffer(parts[0].n_items, sum(part.n_draws for part in parts))
     for part in parts:
-        for where in chunk_slices(part.n_draws, part.n_items):
+        for where in _storage.chunk_slices(part.n_draws, part.n_items):
             buffer.add(part.rows(where.start, where.stop), dtype)
     return buffer.finish()
 
@@ -578,9 +559,9 @@ class Draws(DrawsBase):
             kind = labels.kind if kind is None else kind
             labels = labels.labels
         with about("labels"):
-            refuse_draws_holder(labels)
-            values = table_of_draws(plain_array(labels, "draws"))
-            canonical, counts = canonicalise(values)
+            _storage.refuse_draws_holder(labels)
+            values = _storage.table_of_draws(check.plain_array(labels, "draws"))
+            canonical, counts = _storage.canonicalise(values)
         self._set(
             canonical, counts, weights, chain, item_names, "posterior" if kind is None else kind
         )
@@ -589,14 +570,12 @@ class Draws(DrawsBase):
         self,
         labels: Stored,
         counts: Ints,
-        weights: ArrayLike | None = None,
-        chain: ArrayLike | None = None,
-        item_names: Sequence[str] | None = None,
-        kind: Kind = "posterior",
+        *fields: Any,
         reweighting: Reweighting | None = None,
+        **named: Any,
     ) -> None:
         points = {"_labels": labels, "_n_clusters": counts, "_reweighting": reweighting}
-        self._set_fields(points, labels.shape, weights, chain, item_names, kind)
+        self._set_fields(points, labels.shape, *fields, **named)
 
     def __reduce__(self) -> tuple[Any, ...]:
         fields = (self.labels, self._n_clusters, self._weights, self._chain, self._item_names)
@@ -630,7 +609,7 @@ class Draws(DrawsBase):
             return NotImplemented
         if self._labels.shape != other._labels.shape or not self._same_facts(other):
             return False
-        where = chunk_slices(self.n_draws, self.n_items)
+        where = _storage.chunk_slices(self.n_draws, self.n_items)
         return self._labels is other._labels or all(
             np.array_equal(self.labels_at(s), other.labels_at(s)) for s in where
         )
@@ -706,10 +685,9 @@ class Draws(DrawsBase):
 
     def blocks(self, rows: int | None = None) -> Iterator[slice]:
         """Slices of draws that are small enough to convert for a kernel."""
-        usual = max(1, BLOCK_LABELS // self.n_items)
-        step = usual if rows is None else integer(rows, "rows", least=1)
-        for start in range(0, self.n_draws, step):
-            yield slice(start, min(start + step, self.n_draws))
+        usual = _storage.rows_per_block(self.n_items)
+        step = usual if rows is None else check.integer(rows, "rows", least=1)
+        yield from _storage.cut(0, self.n_draws, step)
 
     def _points(self) -> dict[str, Any]:
         return {"labels": self._labels, "counts": self._n_clusters}
@@ -875,7 +853,7 @@ class Draws(DrawsBase):
         if not isinstance(self._labels, np.ndarray):
             labels, counts = self._labels.columns(columns)
         else:
-            labels, counts = canonicalise(self._labels, columns)
+            labels, counts = _storage.canonicalise(self._labels, columns)
         names = self._item_names
         chosen = None if names is None else [names[i] for i in columns.tolist()]
         return self._with(labels=labels, counts=counts, item_names=chosen)
@@ -967,8 +945,8 @@ def as_draws(
     """
     fields: dict[str, Any] = {"weights": weights, "chain": chain, "item_names": item_names}
     fields["kind"] = kind
-    boolean(transpose, "transpose")
-    text_or_none(var_name, "var_name")
+    check.boolean(transpose, "transpose")
+    check.text_or_none(var_name, "var_name")
     if noise is not None:
         if hasattr(type(obj), "__draws__"):
             raise InvalidInputError(
@@ -999,14 +977,14 @@ def as_draws(
         foreign = import_module("partita.io.read")
         found = foreign.draws_from(obj, var_name=var_name, transpose=transpose)
         return with_fields(found, **fields)
-    refuse_var_name(var_name, f"a {type(obj).__name__}")
+    check.refuse_var_name(var_name, f"a {type(obj).__name__}")
     _refuse_cube_of_bits(obj)
     return draws_from_array(obj, transpose=transpose, **fields)
 
 
 def _refuse_cube_of_bits(obj: Any) -> None:
     """Refuse zeros and ones in three dimensions: labels of two clusters, or memberships?"""
-    values = plain_array(obj, "draws")
+    values = check.plain_array(obj, "draws")
     if values.ndim != 3 or not values.size or values.dtype.kind not in "biuf":
         return
     if ((values == 0) | (values == 1)).all() and values.any():
@@ -1030,18 +1008,18 @@ def as_partitions(obj: LabelsLike, argument: str) -> Draws:
     """Draws from whatever holds draws or a single partition, which becomes one draw."""
     with about(argument, "draws", "labels"):
         if isinstance(obj, (list, tuple)):
-            obj = plain_array(obj, argument)
+            obj = check.plain_array(obj, argument)
         only_labels = hasattr(type(obj), "__labels__") and not hasattr(type(obj), "__draws__")
         empty = isinstance(obj, np.ndarray) and 0 in obj.shape
-        if only_labels or empty or is_vector(obj):
+        if only_labels or empty or check.is_vector(obj):
             return Draws(as_label_rows(obj, argument=argument))
         return as_draws(obj)  # type: ignore[arg-type]
 
 
 def draws_from_array(obj: Any, *, transpose: bool = False, **fields: Any) -> Draws:
     """Draws from (draw, item) or (chain, draw, item) labels; see ``as_draws``."""
-    values = plain_array(obj, "draws")
-    refuse_axes(values.shape)
+    values = check.plain_array(obj, "draws")
+    _storage.refuse_axes(values.shape)
     if transpose:
         values = values.swapaxes(-1, -2)
     if fields.get("kind") is None:

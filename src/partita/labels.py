@@ -233,8 +233,8 @@ def by_item(labels: Array, dtype: type[np.unsignedinteger[Any]]) -> Array:
     return turned
 
 
-def first_appearance(rows: Ints, out: Labels) -> Ints:
-    """Write rows of integers as canonical labels; return each row's number of clusters."""
+def first_appearance(rows: Ints) -> tuple[Labels, Ints]:
+    """Rows of integers as canonical labels, and each row's number of clusters."""
     from partita.kernels.labels import canonicalise_rows
 
     lowest, highest = int(rows.min()), int(rows.max())
@@ -242,11 +242,11 @@ def first_appearance(rows: Ints, out: Labels) -> Ints:
         rows = np.unique(rows, return_inverse=True)[1].reshape(rows.shape).astype(np.int64)
         lowest, highest = 0, int(rows.max())
     width = highest - lowest + 1
-    counts = np.empty(len(rows), np.int64)
+    found, counts = np.empty(rows.shape, np.int32), np.empty(len(rows), np.int64)
     canonicalise_rows(
-        rows, lowest, np.zeros(width, np.int64), np.empty(width, np.int32), out, counts
+        rows, lowest, np.zeros(width, np.int64), np.empty(width, np.int32), found, counts
     )
-    return counts
+    return found, counts
 
 
 def as_labels(
@@ -366,9 +366,7 @@ def _canonical_rows(values: Array, n_items: int | None, what: str) -> Labels:
             f"{what}: labels of {values.shape[1]} items, but {n_items} were expected. All "
             "partitions must be of the same items."
         )
-    out = np.empty(values.shape, np.int32)
-    first_appearance(whole_labels(values, what), out)
-    return out
+    return first_appearance(whole_labels(values, what))[0]
 
 
 def relabel(labels: Integers) -> Labels:

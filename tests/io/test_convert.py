@@ -82,7 +82,7 @@ def test_pandas_details():
 
 def test_large_tables_come_in_blocks(monkeypatch):
     labels = np.random.default_rng(0).integers(0, 600, (50, 7))
-    monkeypatch.setattr("partita.io.draws_table.BLOCK_LABELS", 30)
+    monkeypatch.setattr("partita._storage.BLOCK_LABELS", 30)
     assert pt.as_draws(pd.DataFrame(labels)) == pt.Draws(labels)
     frame = pd.DataFrame(labels.astype(float))
     frame.iloc[20, 3] = 0.5
@@ -115,7 +115,7 @@ def test_what_pandas_writes(path):
 
 def test_row_groups(path, monkeypatch):
     labels = np.random.default_rng(0).integers(0, 500, (60, 8))
-    monkeypatch.setattr("partita.io.draws_table.BLOCK_LABELS", 40)
+    monkeypatch.setattr("partita._storage.BLOCK_LABELS", 40)
     pt.write_draws(labels, path)
     assert pq.ParquetFile(path).num_row_groups == 12
     assert pt.read_draws(path) == pt.Draws(labels)
@@ -204,7 +204,7 @@ def test_npy(tmp_path):
 
 def test_npz(tmp_path, monkeypatch):
     labels = rng.integers(0, 10, (40, 6))
-    monkeypatch.setattr("partita.io.draws_table.BLOCK_LABELS", 50)
+    monkeypatch.setattr("partita._storage.BLOCK_LABELS", 50)
     for save in (np.savez, np.savez_compressed):
         save(tmp_path / "a.npz", x=labels, y=labels[0])
         assert pt.read_draws(tmp_path / "a.npz") == pt.Draws(labels)

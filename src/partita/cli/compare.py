@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,9 +13,7 @@ from partita._warmup import PARTS
 from partita._wording import counted, of_sizes, words
 from partita.cli import options, outputs, reading
 from partita.cli.options import say
-
-if TYPE_CHECKING:
-    from partita.labels import Labels
+from partita.labels import Labels
 
 _UNLIMITED = 1_000_000
 

@@ -19,12 +19,12 @@ from partita.cli.outputs import Results
 from partita.cli.reading import InterpretedTable, data_options, interpret_table
 from partita.cli.summarize import make_summary, summary_options
 from partita.errors import MissingDependencyError
+from partita.io.data_table import Table
+from partita.labels import Labels
 from partita.samplers.chains import SAMPLERS
-from partita.samplers.sample import KERNELS
+from partita.samplers.sample import KERNELS, named_kernel
 
 if TYPE_CHECKING:
-    from partita.io.data_table import Table
-    from partita.labels import Labels
     from partita.samplers.compare import ModelComparison
 
 PRIORS: dict[str, Any] = {"dp": pt.DirichletProcess, "py": pt.PitmanYor, "mfm": pt.FiniteMixture}
@@ -246,7 +246,6 @@ def _compare(
 ) -> ModelComparison:
     """The kernels by their log predictive density of held-out rows; shows the table."""
     from partita.samplers.compare import cross_validate
-    from partita.samplers.sample import named_kernel
 
     say(f"comparing {', '.join(names)} by rows held out in five folds …")
     kernels = {name: named_kernel(name, table)[0].bind(table) for name in names}
@@ -270,8 +269,6 @@ def _kernel(
     n_jobs: int | None,
 ) -> pt.Kernel:
     """The kernel for the columns; shows what was understood of them."""
-    from partita.samplers.sample import named_kernel
-
     table = interpreted.table
     kernel, note = named_kernel(name, table, prior, n_jobs)
     kernel = with_settings(kernel, name, settings).bind(table)
@@ -424,8 +421,6 @@ def demo(name: str, out: str, force: bool, rng: int, n_jobs: int | None) -> None
 
 def _example(name: str) -> tuple[str, Table, Labels | None]:
     """A title, the data, and the truth where it is known."""
-    from partita.io.data_table import Table
-
     if name == "galaxies":
         title = "Velocities of 82 galaxies in 1,000 km/s"
         return title, Table(("velocity",), (pt.datasets.galaxies(),)), None

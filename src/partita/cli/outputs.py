@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
+import numpy as np
 
 import partita as pt
 from partita import _files
@@ -35,9 +36,10 @@ from partita._wording import printable
 from partita.cli import options
 from partita.cli.options import F, say
 from partita.errors import InvalidInputError, MissingDependencyError
+from partita.kernels.arrays import Array
+from partita.labels import from_one, items_from_one
 
 if TYPE_CHECKING:
-    from partita.kernels.arrays import Array
     from partita.summary.features import FeatureSummary
     from partita.summary.result import AnySummary
 
@@ -372,15 +374,11 @@ def write_fit(fit: pt.Fit, directory: Path) -> None:
 
 def item_names(draws: pt.Draws, one_based: bool = False) -> Sequence[str | int]:
     """Names of the items, or their positions."""
-    from partita.labels import items_from_one
-
     return items_from_one(draws.item_names, draws.n_items, one_based)
 
 
 def numbered(labels: Array, one_based: bool) -> list[Any]:
     """Labels for a table."""
-    from partita.labels import from_one
-
     found: list[Any] = from_one(labels, one_based).tolist()
     return found
 
@@ -429,8 +427,6 @@ def _write_clusters(summary: pt.Summary, path: Path, one_based: bool) -> None:
 
 
 def _write_similarity(draws: pt.Draws, names: Sequence[str | int], path: Path) -> None:
-    import numpy as np
-
     matrix = pt.similarity(draws)
     if path.suffix == ".npy":
         np.save(path, matrix)

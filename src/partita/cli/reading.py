@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+import numpy as np
 
 import partita as pt
 from partita._wording import listed
 from partita.cli import options
 from partita.cli.options import say
+from partita.draws import DrawsBase
 from partita.errors import (
     FileFormatError,
     FractionalLabelsError,
@@ -22,19 +24,19 @@ from partita.errors import (
     InvalidWeightsError,
     UnknownNameError,
 )
-from partita.io.data_table import TextOptions
+from partita.io import data_table, draws_table
+from partita.io import table as tables
+from partita.io.data_table import Table, TextOptions, as_table, names_of
 from partita.io.read import find_format, format_names
+from partita.io.table import Cell
+from partita.kernels.arrays import Array, Floats
+from partita.labels import Labels, as_labels, canonical
 
 if TYPE_CHECKING:
-    from partita.draws import DrawsBase
-    from partita.io.data_table import Table
-    from partita.io.table import Cell
-    from partita.kernels.arrays import Array, Floats
-    from partita.labels import Labels
     from partita.samplers.base import Kernel
     from partita.summary.summarize import Observations
 
-D = TypeVar("D", bound="DrawsBase")
+D = TypeVar("D", bound=DrawsBase)
 STDIN = "-"
 ITEM_COLUMNS = ("item", "")
 """Headings of a column of item names: partita's own, and R's for row names."""
@@ -129,28 +131,23 @@ def read_features_of(
 
 
 def _read_weights(path: str) -> Floats:
-    from partita.io.data_table import numbers
 
     table = read_table(path)
     if table.n_columns > 1:
         raise InvalidWeightsError(
             f"{path} has {table.n_columns} columns; expected one weight per draw in one column."
         )
-    return numbers(table, "a weight")[:, 0]
+    return data_table.numbers(table, "a weight")[:, 0]
 
 
 def read_table(path: str, text: TextOptions | None = None) -> Table:
     """A table from a file, or from standard input as csv."""
-    from partita.io.data_table import as_table, read_text_table
-
     text = text or TextOptions()
-    return read_text_table(path, text) if path == STDIN else as_table(path, text)
+    return data_table.read_text_table(path, text) if path == STDIN else as_table(path, text)
 
 
 def read_observations(path: str) -> Observations | None:
     """The columns of numbers, or None when there are none; says which are left out."""
-    import numpy as np
-
     from partita.summary.summarize import Observations
 
     table = read_table(path)
@@ -178,8 +175,6 @@ class Partition:
 
 def read_partition(source: str) -> Partition:
     """One clustering from ``FILE`` or ``FILE:COLUMN``."""
-    from partita.labels import as_labels
-
     path, column = _split_source(source)
     headings, columns = _columns(path)
     body = [p for p, name in enumerate(headings) if name not in ITEM_COLUMNS]
@@ -196,12 +191,10 @@ def read_partition(source: str) -> Partition:
 
 def _columns(path: str) -> tuple[list[str], list[list[Any]]]:
     """Headings and columns; text as it stands, so that 01 is not 1 and no digit is lost."""
-    from partita.io.table import MISSING, read_cells, separator_of
-
-    sep = "," if path == STDIN else separator_of(path)
+    sep = "," if path == STDIN else tables.separator_of(path)
     if sep is None:
         return _exact_columns(path)
-    table = read_cells(path, sep, even=True)
+    table = tables.read_cells(path, sep, even=True)
     rows, lines = table.rows, table.lines
     if len(rows) == 1 and not any(cell.text.lstrip("+-")[:1].isdigit() for cell in rows[0]):
         raise InvalidLabelsError(
@@ -216,7 +209,7 @@ def _columns(path: str) -> tuple[list[str], list[list[Any]]]:
         rows, lines = rows[1:], lines[1:]
     for line, row in zip(lines, rows, strict=True):
         for heading, cell in zip(headings, row, strict=True):
-            if not cell.quoted and cell.text in MISSING and heading not in ITEM_COLUMNS:
+            if not cell.quoted and cell.text in tables.MISSING and heading not in ITEM_COLUMNS:
                 raise InvalidLabelsError(
                     f"{path}, line {line}: {cell.text!r} in column {heading!r} is not a label."
                 )
@@ -229,12 +222,10 @@ def _exact_columns(path: str) -> tuple[list[str], list[list[Any]]]:
     Pandas' index, where it is text, comes first under an empty heading.
     """
     from partita.io.arrays import read_array
-    from partita.io.draws_table import ParquetTable
     from partita.io.r import columns_of
-    from partita.io.table import check_file, open_parquet, translate_errors
 
-    place, kind = check_file(path), find_format(None, path).name
-    with translate_errors(path, kind):
+    place, kind = tables.check_file(path), find_format(None, path).name
+    with tables.translate_errors(path, kind):
         if kind == "npy":
             array = read_array(place)
             if array.ndim not in (1, 2):
@@ -244,8 +235,8 @@ def _exact_columns(path: str) -> tuple[list[str], list[list[Any]]]:
             columns = [array.tolist()] if array.ndim == 1 else array.T.tolist()
             headings = [str(i) for i in range(len(columns))]
         elif kind == "parquet":
-            with open_parquet(place) as file:
-                table = ParquetTable(file)
+            with tables.open_parquet(place) as file:
+                table = draws_table.ParquetTable(file)
                 columns = [file.read([name]).column(name).to_pylist() for name in table.names]
             rows = [] if table.row_names is None else [list(table.row_names)]
             headings, columns = [*([""] if rows else []), *table.names], [*rows, *columns]
@@ -288,8 +279,6 @@ def _choose_column(source: str, wanted: str | None, names: list[str]) -> int:
 
 def names_from(table: Table, position: int) -> tuple[str, ...]:
     """A column as names: as the file spells them, else whole numbers without a point."""
-    from partita.io.data_table import names_of
-
     return names_of(table.columns[position]) if table.cells is None else table.cells[position]
 
 
@@ -297,10 +286,6 @@ def align_by_name(
     a: Partition, b: Partition
 ) -> tuple[Labels, Labels, tuple[str, ...] | None, bool]:
     """Labels of both in the order of a, the names, and whether b had to be put in order."""
-    import numpy as np
-
-    from partita.labels import canonical
-
     if a.names is None or b.names is None or a.names == b.names:
         if a.labels.size != b.labels.size:
             raise InvalidLabelsError(
@@ -326,17 +311,15 @@ def read_similarity(path: str) -> tuple[Floats, tuple[str, ...] | None]:
     Text may have a heading and a first column of names, as ``partita
     summarize --similarity csv`` and R's ``write.csv`` write them.
     """
-    import numpy as np
 
     from partita.io.arrays import read_array
-    from partita.io.table import check_file, read_cells, separator_of, translate_errors
 
-    place = check_file(path)
-    sep = separator_of(place.name)
+    place = tables.check_file(path)
+    sep = tables.separator_of(place.name)
     if sep is not None:
-        return _matrix_of_cells(read_cells(place, sep, even=True).rows, path)
+        return _matrix_of_cells(tables.read_cells(place, sep, even=True).rows, path)
     if place.suffix.lower() == ".npy":
-        with translate_errors(path, "npy"):
+        with tables.translate_errors(path, "npy"):
             return read_array(place).astype(np.float64), None
     if place.suffix.lower() in (".rds", ".rdata", ".rda"):
         from partita.io.r import only_matrix
@@ -349,8 +332,6 @@ def read_similarity(path: str) -> tuple[Floats, tuple[str, ...] | None]:
 
 
 def _matrix_of_cells(rows: list[list[Cell]], path: str) -> tuple[Floats, tuple[str, ...] | None]:
-    import numpy as np
-
     names = None
     first = rows[0] if len(rows) > 1 and len(rows[0]) < len(rows[1]) else rows[0][1:]
     if len(rows) > 1 and _are_names(first):
@@ -439,7 +420,6 @@ def interpret_table(
 
     Takes the options of reading out of the choices.
     """
-    from partita.io.data_table import left_out, refuse_doubtful, wide_scales
 
     table = read_table(source, TextOptions(**options.take(TextOptions, choices)))
     told = {name: _listed(choices.pop(name)) for name in ("categories", "dates")}
@@ -457,7 +437,7 @@ def interpret_table(
     positions = [p for p in positions if p not in excluded]
     if not wanted:
         unsure = [p for p in positions if table.names[p] not in told["categories"]]
-        refuse_doubtful(
+        data_table.refuse_doubtful(
             table.select(unsure),
             names="name the rows by --names COLUMN, or ",
             leave_out="leave it out by --exclude COLUMN",
@@ -467,14 +447,14 @@ def interpret_table(
             decimal="give --decimal ,",
             thousands="give --thousands '{}'",
         )
-    empty = left_out(table.select(positions))
+    empty = data_table.left_out(table.select(positions))
     others += [(name, f"left out: {why}") for name, why in empty.items()]
     positions = [p for p in positions if table.names[p] not in empty]
     if not positions:
         reasons = ", ".join(f"{name!r} is {role}" for name, role in others)
         raise InvalidInputError(f"{source} has no column to cluster by: {reasons}.")
     chosen = table.select(positions)
-    return InterpretedTable(chosen, item_names, tuple(others), wide_scales(chosen))
+    return InterpretedTable(chosen, item_names, tuple(others), data_table.wide_scales(chosen))
 
 
 def _listed(groups: Iterable[str]) -> list[str]:
@@ -490,12 +470,6 @@ def _position(table: Table, name: str, source: str) -> int:
 
 def _convert_columns(table: Table, source: str, categories: list[str], dates: list[str]) -> Table:
     """Columns as the user says they are."""
-    from dataclasses import replace
-
-    import numpy as np
-
-    from partita.io.data_table import days
-
     if not categories and not dates:
         return table
     columns = list(table.columns)
@@ -505,12 +479,11 @@ def _convert_columns(table: Table, source: str, categories: list[str], dates: li
         columns[p][_is_missing(table.columns[p])] = None
     for name in dates:
         p = _position(table, name, source)
-        columns[p] = days(columns[p], name)
+        columns[p] = data_table.days(columns[p], name)
     return replace(table, columns=tuple(columns), matrix=None)
 
 
 def _is_missing(column: Any) -> Any:
-    import numpy as np
 
     if column.dtype.kind != "O":
         return np.isnan(column) if column.dtype.kind == "f" else np.zeros(column.size, bool)

@@ -13,6 +13,8 @@ from partita._result import fields_of
 from partita.cli import options, outputs, reading
 from partita.cli.options import Work, say
 from partita.cli.outputs import Results
+from partita.labels import items_from_one
+from partita.losses.evaluate import as_loss, loss_names
 from partita.search.estimate import METHODS
 
 summary_options = options.several(
@@ -149,8 +151,6 @@ def summarize_matrix(sources: tuple[str, ...], others: object, results: Results)
         )
     path, out, one = str(results.similarity), results.out, results.one_based
     outputs.check_directory(out, ("labels.csv",), force=results.force, inputs=(path,))
-    from partita.labels import items_from_one
-
     params = click.get_current_context().params
     matrix, names = reading.read_similarity(path)
     wishes = {**options.take(pt.estimate, dict(params)), "similarity": matrix}
@@ -172,8 +172,6 @@ def _loss(params: dict[str, Any]) -> str:
     if not options.was_given("loss"):
         say("a matrix does not give the expected VI; minimising its bound vi_lb (--loss vi_lb)")
         return "vi_lb"
-    from partita.losses.evaluate import as_loss, loss_names
-
     if not as_loss(params["loss"]).uses_similarity:
         raise click.UsageError(
             f"--loss {params['loss']} needs draws; from a matrix there are "

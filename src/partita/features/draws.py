@@ -10,22 +10,12 @@ from typing import Any, ClassVar, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from partita import _validate as check
 from partita._archive import write_npz
 from partita._files import PathLike, atomic_path, require_path
 from partita._resources import require_memory
 from partita._result import frozen
 from partita._storage import clean_kind
-from partita._validate import (
-    boolean,
-    has,
-    integer,
-    plain_array,
-    refuse_views,
-    strings,
-    text_or_none,
-    unexpected,
-)
-from partita._validate import path as clean_path
 from partita._wording import Kind, counted, words
 from partita.draws import Draws, DrawsBase, as_draws, concat_metadata
 from partita.errors import (
@@ -113,7 +103,7 @@ class FeatureDraws(DrawsBase):
         kind: Kind = "posterior",
     ) -> None:
         with about("matrices"):
-            if has(matrices, "dims"):
+            if check.has(matrices, "dims"):
                 from partita.io.arrays import draws_first
 
                 matrices, ids, names = draws_first(matrices, "item", "feature")
@@ -123,14 +113,7 @@ class FeatureDraws(DrawsBase):
         self._set(columns, offsets, n_items, weights, chain, item_names, kind)
 
     def _set(
-        self,
-        columns: UInt64s,
-        offsets: Ints,
-        n_items: int,
-        weights: ArrayLike | None = None,
-        chain: ArrayLike | None = None,
-        item_names: Sequence[str] | None = None,
-        kind: Kind = "posterior",
+        self, columns: UInt64s, offsets: Ints, n_items: int, *fields: Any, **named: Any
     ) -> None:
         sizes = np.bitwise_count(columns).sum(axis=1, dtype=np.int64)
         points = {
@@ -139,8 +122,7 @@ class FeatureDraws(DrawsBase):
             "_n_items": n_items,
             "_n_memberships": np.diff(np.concatenate([[0], np.cumsum(sizes)])[offsets]),
         }
-        shape = (offsets.size - 1, n_items)
-        self._set_fields(points, shape, weights, chain, item_names, kind)
+        self._set_fields(points, (offsets.size - 1, n_items), *fields, **named)
 
     def _points(self) -> dict[str, Any]:
         return {"columns": self._columns, "offsets": self._offsets, "n_items": self._n_items}
@@ -194,8 +176,8 @@ class FeatureDraws(DrawsBase):
                 "Give n_items=... or item_names=....",
                 argument="n_items",
             )
-        names = None if item_names is None else strings(item_names, "item_names")
-        n = len(names or ()) if n_items is None else integer(n_items, "n_items", least=1)
+        names = None if item_names is None else check.strings(item_names, "item_names")
+        n = len(names or ()) if n_items is None else check.integer(n_items, "n_items", least=1)
         position = {} if names is None else {name: i for i, name in enumerate(names)}
         draws, matrices = _as_item_lists(sets), []
         require_memory(4 * n * sum(map(len, draws)), "these features", "Check n_items.")
@@ -304,7 +286,7 @@ class FeatureDraws(DrawsBase):
         """The features of one draw as items, in order."""
         at = self._position(m)
         if at is None:
-            raise unexpected(m, "m", "the number of a draw")
+            raise check.unexpected(m, "m", "the number of a draw")
         return sets_of(self.point(at), self._n_items)
 
     @overload
@@ -469,14 +451,14 @@ def _as_item_lists(sets: Any) -> list[list[list[Any]]]:
     """The items of each feature of each draw."""
     wanted = "for each draw its features, and for each feature its items, as in [[{0, 1}, {1, 2}]]"
     if isinstance(sets, FeatureDraws):
-        raise unexpected(sets, "sets", wanted)
+        raise check.unexpected(sets, "sets", wanted)
     try:
-        refuse_views(sets, "sets", InvalidInputError)
+        check.refuse_views(sets, "sets", InvalidInputError)
         return [[list(feature) for feature in draw] for draw in sets]
     except InvalidInputError:
         raise
     except Exception:  # whatever an object of a user raises
-        raise unexpected(sets, "sets", wanted) from None
+        raise check.unexpected(sets, "sets", wanted) from None
 
 
 def partitions_only(**given: tuple[object, object]) -> None:
@@ -496,7 +478,7 @@ def _packed_draws(matrices: Any) -> tuple[UInt64s, Ints, int]:
         return matrices.columns, matrices.offsets, matrices.n_items
     is_listed = hasattr(type(matrices), "__len__") and bool(np.iterable(matrices))
     if isinstance(matrices, (str, bytes)) or not is_listed:
-        raise unexpected(
+        raise check.unexpected(
             matrices,
             "matrices",
             "a list of N × K matrices of zeros and ones, or one array of shape (draw, item, "
@@ -541,9 +523,9 @@ def refuse_many(offsets: Ints) -> None:
 
 def binary_matrix(matrix: Any, what: str) -> Bools:
     """One N × K matrix of zeros and ones."""
-    if has(matrix, "tocsc") and has(matrix, "toarray"):
+    if check.has(matrix, "tocsc") and check.has(matrix, "toarray"):
         matrix = matrix.toarray()
-    values = plain_array(matrix, what, InvalidInputError)
+    values = check.plain_array(matrix, what, InvalidInputError)
     if values.ndim != 2 or values.shape[0] == 0:
         raise InvalidInputError(
             f"{what} has shape {values.shape}; expected (item, feature), at least one item. "
@@ -600,10 +582,10 @@ def allocations(obj: Any, *, argument: str) -> FeatureDraws:
         obj = _matrix_of(obj)
         first = obj[0] if isinstance(obj, (list, tuple)) and obj else obj
         if isinstance(first, (list, tuple)) and first and not isinstance(first[0], (list, tuple)):
-            obj = plain_array(obj, argument, InvalidInputError)
+            obj = check.plain_array(obj, argument, InvalidInputError)
         if isinstance(obj, (list, tuple)):
             return FeatureDraws([_matrix_of(each) for each in obj])
-        is_cube = has(obj, "ndim") and obj.ndim == 3
+        is_cube = check.has(obj, "ndim") and obj.ndim == 3
         return FeatureDraws(obj if is_cube else [binary_matrix(obj, argument)])
 
 
@@ -657,8 +639,8 @@ def read_features(
     >>> pt.read_features(file)
     <FeatureDraws: 2 draws of 2 items, 1 to 2 features, named items>
     """
-    file = clean_path(path, "path")
-    text_or_none(var_name, "var_name")
+    file = check.path(path, "path")
+    check.text_or_none(var_name, "var_name")
     if kind is not None:
         clean_kind(kind, None)
     suffix = file.suffix.lower()
@@ -699,14 +681,14 @@ def write_features(draws: FeatureDraws, path: PathLike, *, overwrite: bool = Fal
     >>> pt.read_features(file) == draws
     True
     """
-    of, file = as_features(draws), clean_path(path, "path")
+    of, file = as_features(draws), check.path(path, "path")
     if file.suffix.lower() not in (".npz", *_SEPARATORS):
         raise UnknownNameError(
             f"feature draws cannot be written to {file.name}; its suffix must be .npz, .csv or "
             ".tsv.",
             argument="path",
         )
-    with atomic_path(file, overwrite=boolean(overwrite, "overwrite")) as target:
+    with atomic_path(file, overwrite=check.boolean(overwrite, "overwrite")) as target:
         if file.suffix.lower() != ".npz":
             _write_long(of, target)
             return

@@ -19,11 +19,11 @@ from numpy.lib import format as npy
 
 from partita._imports import require
 from partita._resources import require_memory
-from partita._storage import canonical_counts, refuse_axes, uses_memmap_buffer
+from partita._storage import canonical_counts, refuse_axes, rows_per_block, uses_memmap_buffer
 from partita._validate import plain_array, refuse_var_name
 from partita.draws import Draws, draws_from_array
 from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError
-from partita.io.draws_table import build, rows_per_block
+from partita.io.draws_table import build
 from partita.io.table import BY_NAME, ReadOptions, choose_variable, refuse_transpose
 from partita.kernels.arrays import Array
 

@@ -16,7 +16,13 @@ import numpy as np
 
 from partita._imports import require
 from partita._progress import Status
-from partita._storage import clean_chain, label_buffer, refuse_empty, smallest_unsigned
+from partita._storage import (
+    clean_chain,
+    label_buffer,
+    refuse_empty,
+    rows_per_block,
+    smallest_unsigned,
+)
 from partita._validate import refuse_var_name, stacked
 from partita._wording import Kind
 from partita.draws import Draws, draws_from_array, with_fields
@@ -330,16 +336,8 @@ def _name(value: Any) -> str:
 
 # ------------------------------------------------------------------ building draws by blocks
 
-BLOCK_LABELS = 1 << 22
-"""Labels converted at a time."""
-
 _ENOUGH_TO_COUNT = 10
 """Rows from which on a column that counts them cannot be chance."""
-
-
-def rows_per_block(n_items: int) -> int:
-    """Rows to hand to a :class:`Builder` at a time."""
-    return max(1, BLOCK_LABELS // max(1, n_items))
 
 
 class Builder:
@@ -369,8 +367,7 @@ class Builder:
             return
         block = whole_labels(block, "draws", first_draw=self._first_draw + self.n_rows)
         self._watch(block)
-        canonical = np.empty(block.shape, np.int32)
-        counts = first_appearance(block, canonical)
+        canonical, counts = first_appearance(block)
         self._counts.append(counts)
         self._buffer.add(canonical, smallest_unsigned(int(counts.max()) - 1))
         self.n_rows += block.shape[0]
@@ -661,7 +658,7 @@ def _if_text(names: list[Any]) -> list[str] | None:
 def draws_from_items(table: LabelTable, *, var_name: str | None = None) -> Draws:
     """Draws from a table with one row per item, named where rows are, and one column per draw."""
     refuse_var_name(var_name, "a table with one row per item")
-    blocks = table.blocks(list(range(len(table.names))), BLOCK_LABELS)
+    blocks = table.blocks(list(range(len(table.names))), rows_per_block(1))
     parts = [_compact(block) for block in blocks if len(block)]
     refuse_empty(1, len(parts))
     return draws_from_array(np.concatenate(parts), transpose=True, item_names=table.row_names)

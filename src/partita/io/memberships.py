@@ -8,18 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from partita import _validate as check
 from partita._resources import require_memory
-from partita._validate import (
-    Rng,
-    boolean,
-    has,
-    integer,
-    plain_array,
-    refuse_var_name,
-    text_or_none,
-    unexpected,
-)
-from partita._validate import generator as generator_from
+from partita._validate import Rng
 from partita.draws import Draws
 from partita.errors import InvalidInputError, about
 from partita.io.arrays import draws_first, named_dims, posterior_of
@@ -85,8 +76,8 @@ def draws_from_memberships(
     200
     """
     p, chain, names = _cleaned(memberships, log, var_name)
-    per_draw = integer(per_draw, "per_draw", least=1)
-    generator = generator_from(rng)
+    per_draw = check.integer(per_draw, "per_draw", least=1)
+    generator = check.generator(rng)
     n_draws, n_items, _ = p.shape
     require_memory(
         8 * n_draws * per_draw * n_items,
@@ -164,16 +155,16 @@ def _cleaned(
     memberships: ArrayLike | Foreign | Mapping[str, ArrayLike], log: bool, var_name: str | None
 ) -> tuple[Floats, Array | None, list[str] | None]:
     """Probabilities (draw, item, component) that sum to 1, chain of each draw, item names."""
-    log, var_name = boolean(log, "log"), text_or_none(var_name, "var_name")
+    log, var_name = check.boolean(log, "log"), check.text_or_none(var_name, "var_name")
     variable = _variable(memberships, var_name)
     chain, names = None, None
     if _has_dims(variable):
         variable, chain, names = draws_first(variable, "item", "component")
-    values = plain_array(variable, "memberships", InvalidInputError, axes=4)
+    values = check.plain_array(variable, "memberships", InvalidInputError, axes=4)
     try:
         array = np.asarray(values, np.float64)
     except (TypeError, ValueError):
-        raise unexpected(
+        raise check.unexpected(
             memberships, "memberships", "numbers of shape (draw, item, component)"
         ) from None
     if array.ndim not in (3, 4) or 0 in array.shape:
@@ -207,10 +198,10 @@ def _cleaned(
 
 def _variable(obj: Any, var_name: str | None) -> Any:
     """The array of memberships in whatever holds variables, or the array itself."""
-    if has(obj, "children") or has(obj, "groups"):
+    if check.has(obj, "children") or check.has(obj, "groups"):
         obj = posterior_of(obj)[1]
-    if not has(obj, "data_vars") and not isinstance(obj, Mapping):
-        refuse_var_name(var_name, f"a {type(obj).__name__}")
+    if not check.has(obj, "data_vars") and not isinstance(obj, Mapping):
+        check.refuse_var_name(var_name, f"a {type(obj).__name__}")
         return obj
     variables = dict(obj if isinstance(obj, Mapping) else obj.data_vars)
     if set(variables) == {"posterior"} and not np.ndim(variables["posterior"]):
@@ -222,7 +213,8 @@ def _variable(obj: Any, var_name: str | None) -> Any:
 
 
 def _has_dims(value: Any) -> bool:
-    return has(value, "dims") and isinstance(value.dims, tuple) and hasattr(value, "transpose")
+    named = check.has(value, "dims") and isinstance(value.dims, tuple)
+    return named and hasattr(value, "transpose")
 
 
 def _fits(value: Any) -> bool:

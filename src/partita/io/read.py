@@ -11,19 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from partita import _validate as check
 from partita._files import PathLike
 from partita._imports import require
 from partita._storage import chunk_slices, refuse_axes, refuse_empty, use_memmap_buffer
-from partita._validate import (
-    boolean,
-    choice_or_none,
-    is_vector,
-    plain_array,
-    refuse_var_name,
-    text_or_none,
-    unexpected,
-)
-from partita._validate import path as clean_path
 from partita._wording import KINDS, Kind
 from partita.draws import Draws, draws_from_array, with_fields
 from partita.errors import (
@@ -33,25 +24,9 @@ from partita.errors import (
     UnknownNameError,
     about,
 )
-from partita.io.draws_table import (
-    Builder,
-    ParquetTable,
-    choose_columns,
-    fields_beside,
-    side_by_side,
-)
-from partita.io.table import (
-    BY_NAME,
-    ReadOptions,
-    Source,
-    arrow_values,
-    check_file,
-    expand_sources,
-    is_stream,
-    open_parquet,
-    refuse_transpose,
-    translate_errors,
-)
+from partita.io import draws_table
+from partita.io import table as tables
+from partita.io.table import ReadOptions, Source
 from partita.kernels.arrays import Array
 from partita.labels import Engine, NoiseRule, current_noise_rule, reading_noise
 
@@ -156,17 +131,17 @@ def read_draws(
     write_draws : the way back.
     """
     options = ReadOptions(
-        boolean(transpose, "transpose"),
-        text_or_none(var_name, "var_name"),
-        None if header is None else boolean(header, "header"),
-        text_or_none(sep, "sep"),
-        boolean(strings, "strings"),
+        check.boolean(transpose, "transpose"),
+        check.text_or_none(var_name, "var_name"),
+        None if header is None else check.boolean(header, "header"),
+        check.text_or_none(sep, "sep"),
+        check.boolean(strings, "strings"),
     )
-    choice_or_none(kind, "kind", KINDS)
-    mapped = boolean(memory_map, "memory_map")
+    check.choice_or_none(kind, "kind", KINDS)
+    mapped = check.boolean(memory_map, "memory_map")
     if mapped and engine is not None:
         raise InvalidInputError("give memory_map=True or engine=..., not both.", argument="engine")
-    places = expand_sources(path)
+    places = tables.expand_sources(path)
     with reading_noise(noise), use_memmap_buffer(mapped):
         if engine is not None:
             found = read_on_workers(places, format, options, engine)
@@ -177,7 +152,7 @@ def read_draws(
 
 def read_here(path: Source, format: str | None, options: ReadOptions) -> Draws:
     """Draws from one file, read in this process."""
-    stream = is_stream(path)
+    stream = tables.is_stream(path)
     chosen = find_format(format, None if stream else path)  # type: ignore[arg-type]
     if not chosen.text:
         if stream:
@@ -189,8 +164,8 @@ def read_here(path: Source, format: str | None, options: ReadOptions) -> Draws:
             raise InvalidInputError(
                 f"{', '.join(extra)} has a meaning for text formats only, not for {chosen.name!r}."
             )
-        path = check_file(path, directory=chosen.directory)  # type: ignore[arg-type]
-    with translate_errors(path, chosen.name):
+        path = tables.check_file(path, directory=chosen.directory)  # type: ignore[arg-type]
+    with tables.translate_errors(path, chosen.name):
         draws: Draws = chosen.reader()(path, options)
     return draws
 
@@ -272,17 +247,14 @@ def format_names() -> tuple[str, ...]:
 def find_format(name: str | None, path: PathLike | None) -> Format:
     """The format of that name, or of the path's suffix; csv when there is neither."""
     if name is not None:
-        if not isinstance(name, str):
-            raise unexpected(name, "format", f"one of {_listed(format_names())}", UnknownNameError)
         for each in _FORMATS:
-            if each.name == name.lower():
+            if isinstance(name, str) and each.name == name.lower():
                 return each
-        raise UnknownNameError(
-            f"format {name!r} is unknown. Known formats: {_listed(format_names())}."
-        )
+        said = f"format {check.shown(name)} is unknown"
+        raise UnknownNameError(f"{said}; expected one of {_listed(format_names())}.")
     if path is None:
         return _FORMATS[0]
-    file_name = clean_path(path, "path").name.lower()
+    file_name = check.path(path, "path").name.lower()
     if file_name.startswith("coda") and "chain" in file_name:
         return next(each for each in _FORMATS if each.name == "coda")
     for each in _FORMATS:
@@ -314,19 +286,17 @@ def draws_from(obj: Any, *, var_name: str | None = None, transpose: bool = False
             return read_draws(obj, transpose=transpose, var_name=var_name)
     libraries = _libraries(obj)
     if libraries & _FRAMES:
-        from partita.io.draws_table import draws_from_frame
-
-        return draws_from_frame(obj, transpose=transpose, var_name=var_name)
+        return draws_table.draws_from_frame(obj, transpose=transpose, var_name=var_name)
     if libraries & _NAMED:
         from partita.io.arrays import draws_from_named
 
-        refuse_transpose(transpose, BY_NAME)
+        tables.refuse_transpose(transpose, tables.BY_NAME)
         return draws_from_named(obj, var_name=var_name)
     if isinstance(obj, dict):
         raise InvalidLabelsError(
             f"a dict with keys {list(obj)[:5]} was given; expected draws. Pass one of its values."
         )
-    refuse_var_name(var_name, f"a {type(obj).__name__}")
+    check.refuse_var_name(var_name, f"a {type(obj).__name__}")
     if libraries & {"dask", "dask_expr"} and not transpose:
         found: Draws = import_module("partita.io.arrays").draws_from_dask(obj)
         return found
@@ -342,11 +312,11 @@ def label_array(obj: Any, what: str, *, single: bool) -> Array:
     libraries = _libraries(obj)
     if isinstance(obj, (str, os.PathLike)):
         return _from_draws(obj, what, single=single)
-    if libraries & (_FRAMES | _NAMED) and not is_vector(obj):
+    if libraries & (_FRAMES | _NAMED) and not check.is_vector(obj):
         if single and libraries & _FRAMES and getattr(obj, "shape", ())[1:] == (1,):
-            return plain_array(obj, what)[:, 0]
+            return check.plain_array(obj, what)[:, 0]
         return _from_draws(obj, what, single=single)
-    return plain_array(obj, what)
+    return check.plain_array(obj, what)
 
 
 def _from_draws(obj: Any, what: str, *, single: bool) -> Array:
@@ -418,14 +388,14 @@ def read_on_workers(
 def _read_one(path: Source, format: str | None, options: ReadOptions, client: Any) -> Draws:
     readers = {"npy": _npy, "parquet": _parquet}
     named = ("netcdf", "zarr")
-    chosen = None if is_stream(path) else find_format(format, path)  # type: ignore[arg-type]
+    chosen = None if tables.is_stream(path) else find_format(format, path)  # type: ignore[arg-type]
     if chosen is None or chosen.name not in (*readers, *named):
         from partita.dask import send_labels
 
         here = read_here(path, format, options)
         return here._with(labels=send_labels(client, here.labels))
-    place = check_file(path, directory=chosen.directory).resolve()  # type: ignore[arg-type]
-    with translate_errors(path, chosen.name):
+    place = tables.check_file(path, directory=chosen.directory).resolve()  # type: ignore[arg-type]
+    with tables.translate_errors(path, chosen.name):
         if chosen.name in named:
             found: Draws = chosen.reader()(place, replace(options, on_workers=True))
             return found
@@ -436,7 +406,7 @@ def _read_one(path: Source, format: str | None, options: ReadOptions, client: An
 def _npy(path: Path, options: ReadOptions) -> _Part:
     from partita.io.arrays import open_npy
 
-    refuse_var_name(options.var_name, "an npy file")
+    check.refuse_var_name(options.var_name, "an npy file")
     values = open_npy(path, whole=False)
     refuse_axes(values.shape)
     shape = (int(np.prod(values.shape[:-1])), values.shape[-1])
@@ -445,10 +415,12 @@ def _npy(path: Path, options: ReadOptions) -> _Part:
 
 
 def _parquet(path: Path, options: ReadOptions) -> _Part:
-    with open_parquet(path) as file:
-        table = ParquetTable(file)
-        columns = choose_columns(table.names, var_name=options.var_name, is_whole=table.is_whole)
-        fields = fields_beside(table, columns)
+    with tables.open_parquet(path) as file:
+        table = draws_table.ParquetTable(file)
+        columns = draws_table.choose_columns(
+            table.names, var_name=options.var_name, is_whole=table.is_whole
+        )
+        fields = draws_table.fields_beside(table, columns)
         names = [table.names[i] for i in columns.items]
         shape = (table.n_rows, len(names))
     array = _array(_parquet_rows, (str(path), names), shape, np.dtype(np.int64))
@@ -474,13 +446,13 @@ def _array(function: Any, source: Any, shape: tuple[int, int], dtype: np.dtype[A
 
 
 def _canonical(values: Any, store: slice, n_items: int, rule: NoiseRule | None) -> tuple[Any, Any]:
-    found = plain_array(values, "draws")
+    found = check.plain_array(values, "draws")
     if found.shape != (store.stop - store.start, n_items):
         raise InvalidLabelsError(
             f"rows {store.start} and on have the shape {found.shape}: the chunks of the array are "
             "not what they say."
         )
-    builder = Builder(n_items, len(found), store.start)
+    builder = draws_table.Builder(n_items, len(found), store.start)
     with reading_noise(rule):
         builder.add(found)
     draws = builder.finish()
@@ -494,11 +466,13 @@ def _npy_rows(path: str, start: int, stop: int) -> Array:
 
 def _parquet_rows(source: tuple[str, list[str]], start: int, stop: int) -> Array:
     path, names = source
-    with open_parquet(path) as file:
+    with tables.open_parquet(path) as file:
         groups = [file.metadata.row_group(g).num_rows for g in range(file.num_row_groups)]
         ends = np.cumsum(groups)
         wanted = np.flatnonzero((ends > start) & (ends - groups < stop))
         first = int(ends[wanted[0]]) - groups[wanted[0]]
         table = file.read_row_groups(wanted.tolist(), columns=names)
     part = table.slice(start - first, stop - start)
-    return side_by_side([arrow_values(part.column(name)) for name in names], names, start)
+    return draws_table.side_by_side(
+        [tables.arrow_values(part.column(name)) for name in names], names, start
+    )

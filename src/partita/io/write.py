@@ -20,7 +20,7 @@ from partita import _archive
 from partita._files import PathLike, atomic_path
 from partita._imports import require
 from partita._progress import Status
-from partita._storage import smallest_unsigned
+from partita._storage import rows_per_block, smallest_unsigned
 from partita._validate import boolean, has
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError, about
@@ -31,7 +31,6 @@ from partita.io.draws_table import (
     choose_columns,
     metadata_columns,
     placeholder_names,
-    rows_per_block,
 )
 from partita.io.read import Format, find_format
 from partita.io.table import is_standard
@@ -212,9 +211,9 @@ def _lines(draws: Draws, sep: str, status: Status) -> Iterator[bytes]:
     if draws.item_names is not None:  # in quotes, so that 1, 2, 3 are not taken for labels
         names = [_cell(name) for name in draws.item_names]
     yield (sep.join([*beside, *names]) + "\n").encode()
-    rows = rows_per_block(draws.n_items)
-    buffer = np.empty(11 * min(rows, draws.n_draws) * draws.n_items, np.uint8)
-    for block in draws.blocks(rows):
+    rows = min(rows_per_block(draws.n_items), draws.n_draws)
+    buffer = np.empty(11 * rows * draws.n_items, np.uint8)
+    for block in draws.blocks():
         status.say(f"{block.start:,} of {draws.n_draws:,}")
         ends = np.empty(block.stop - block.start, np.int64)
         used = format_rows(draws.rows(block.start, block.stop), ord(sep), buffer, ends)
@@ -274,7 +273,7 @@ def write_parquet(draws: Draws, path: Path) -> None:
 
     schema = table(slice(0, 1)).schema
     with parquet.ParquetWriter(path, schema, write_page_checksum=True) as writer:
-        for rows in draws.blocks(rows_per_block(draws.n_items)):
+        for rows in draws.blocks():
             writer.write_table(table(rows))
 
 
