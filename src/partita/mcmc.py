@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from partita.kernels.arrays import Floats
+from partita.kernels.arrays import Bools, Floats
 
 Chains = Floats
 
@@ -23,8 +23,8 @@ def beta_quantile(a: float, b: float, p: float) -> float:
 
 def split(chains: Chains) -> Chains:
     """The halves of each chain as chains of their own; of an odd number the middle is left out."""
-    half = chains.shape[1] // 2
-    return np.concatenate([chains[:, :half], chains[:, -half:]])
+    half = chains.shape[-1] // 2
+    return np.concatenate([chains[..., :half], chains[..., -half:]], axis=-2)
 
 
 def rank_normalised(chains: Chains) -> Chains:
@@ -76,8 +76,13 @@ def ess_mean(chains: Chains) -> float:
 
 def ess_tail(chains: Chains) -> float:
     """Effective sample size for the 5% and 95% quantiles, the smaller one."""
+    return float(effective_sizes(split(below_tails(chains))).min())
+
+
+def below_tails(chains: Chains) -> Chains:
+    """Whether each draw is at most the 5% quantile, and at most the 95% quantile."""
     ends = np.quantile(chains, (0.05, 0.95))
-    return min(ess_of_halves(split((chains <= end).astype(np.float64))) for end in ends)
+    return (chains <= ends[:, None, None]).astype(np.float64)
 
 
 def mcse_mean(chains: Chains) -> float:
@@ -96,44 +101,67 @@ def mcse_quantile(chains: Chains, prob: float) -> float:
     return float(ends[1] - ends[0]) / 2.0
 
 
-def ess_of_halves(
-    chains: Chains, *, between: bool = True, covariance: Floats | None = None
-) -> float:
+def ess_of_halves(chains: Chains, *, between: bool = True) -> float:
+    """Effective sample size of halves of chains as they are; see :func:`effective_sizes`."""
+    return float(effective_sizes(chains[None], between=between)[0])
+
+
+def effective_sizes(stack: Chains, *, between: bool | Bools = True) -> Floats:
     """All draws over twice the sum of their correlations, by Geyer's monotone sequence.
 
-    Of halves of chains as they are. ``covariance`` is their :func:`autocovariance`, where it is
-    known.
+    Of halves of chains as they are, for each of a stack of them; with the variance ``between``
+    them or without it.
     """
-    size = chains.size
-    spread = float(np.ptp(chains))
-    if spread < np.finfo(np.float64).resolution:  # a constant
-        return float(size)
-    n_chains, n = chains.shape
-    if covariance is None:
-        covariance = autocovariance(chains)
+    _, n_chains, n = stack.shape
+    size = n_chains * n
+    spread = np.ptp(stack, axis=(1, 2))
+    covariance = autocovariance(stack, min(n, 32 + n // 8))
+    whole = covariance[:, 0]
+    if n_chains > 1:
+        means = stack.mean(axis=2)
+        whole = np.where(between, whole + means.var(axis=1, ddof=1), whole)
+    # Neither a constant, nor are all chains constants of their own.
+    varies = spread >= np.finfo(np.float64).resolution
+    varies &= whole > np.square(1e-12 * spread)
+    found = np.full(len(stack), float(size))
+    for r in np.flatnonzero(varies).tolist():
+        tau = _sum_of_correlations(covariance[r], whole[r], n)
+        if tau is None:  # where the first lags do not tell
+            tau = _sum_of_correlations(autocovariance(stack[r], n), whole[r], n)
+            assert tau is not None
+        found[r] = size / max(tau, 1.0 / math.log10(size))
+    return found
+
+
+def _sum_of_correlations(covariance: Chains, whole: float, n: int) -> float | None:
+    """Twice the sum of the correlations of n draws; None where it needs covariances of more lags.
+
+    Sums of neighbours are positive and fall, for a reversible chain; rounding ends that.
+    """
     within = covariance[0] * n / (n - 1.0)
-    whole = covariance[0]
-    if between and n_chains > 1:
-        whole = whole + chains.mean(axis=1).var(ddof=1)
-    if whole <= (1e-12 * spread) ** 2:  # every chain is a constant of its own
-        return float(size)
     rho = 1.0 - (within - covariance) / whole
     rho[0] = 1.0
-    # Sums of neighbours are positive and fall, for a reversible chain; rounding ends that.
-    pairs = rho[: n // 2 * 2].reshape(-1, 2).sum(axis=1)[: max(0, (n - 3) // 2)]
+    pairs = rho[: rho.size // 2 * 2].reshape(-1, 2).sum(axis=1)[: max(0, (n - 3) // 2)]
     positive = pairs > 0.0
     count = pairs.size if positive.all() else int(positive.argmin())
+    if count == rho.size // 2 and rho.size < n:
+        return None
     falling = np.minimum.accumulate(pairs[:count])
-    tau = -1.0 + 2.0 * float(falling.sum()) + max(0.0, float(rho[2 * count]))
-    return size / max(tau, 1.0 / math.log10(size))
+    return -1.0 + 2.0 * float(falling.sum()) + max(0.0, float(rho[2 * count]))
 
 
-def autocovariance(chains: Chains) -> Floats:
-    """Mean over chains, on the last axis but one, of the autocovariances, divided by n."""
+def autocovariance(chains: Chains, n_lags: int) -> Floats:
+    """Mean over chains, on the last axis but one, of the autocovariances, divided by n.
+
+    Of at least ``n_lags`` lags, as far as there are as many.
+    """
     n = chains.shape[-1]
-    power = np.fft.rfft(chains - chains.mean(axis=-1, keepdims=True), 2 * n)
+    # Three binary digits: lengths of few prime factors transform fast.
+    digits = 1 << max(0, (n + n_lags).bit_length() - 3)
+    length = -(-(n + n_lags) // digits) * digits
+    power = np.fft.rfft(chains - chains.mean(axis=-1, keepdims=True), length)
     spectrum = (np.square(power.real) + np.square(power.imag)).mean(axis=-2)
-    return np.asarray(np.fft.irfft(spectrum, 2 * n)[..., :n] / n)
+    return np.asarray(np.fft.irfft(spectrum, length)[..., : min(n, length - n)] / n)
 
 
 # ---------------------------------------------------------------- importance weights

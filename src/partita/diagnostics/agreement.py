@@ -198,15 +198,16 @@ def agreement_of(
 
 
 def _together(draws: AnyDraws, first: Ints, second: Ints, n_jobs: int | None) -> NDArray[Any]:
-    """Whether items of some pairs are together, one row per draw and one column per pair.
+    """Whether items of some pairs are together, one row per pair and one column per draw.
 
     Of feature draws, how many features they share.
     """
     if not isinstance(draws, Draws):
-        return np.asarray(draws.together(np.arange(draws.n_draws), first, second))
-    together = partial(_together_in, first=first, second=second)
-    (series,) = concatenate_arrays(map_blocks(together, draws, n_jobs=n_jobs))
-    return series
+        found = draws.together(np.arange(draws.n_draws), first, second)
+    else:
+        together = partial(_together_in, first=first, second=second)
+        (found,) = concatenate_arrays(map_blocks(together, draws, n_jobs=n_jobs))
+    return np.ascontiguousarray(found.T)
 
 
 def _together_in(block: Block, *, first: Ints, second: Ints) -> tuple[NDArray[np.bool_]]:
@@ -214,19 +215,17 @@ def _together_in(block: Block, *, first: Ints, second: Ints) -> tuple[NDArray[np
 
 
 def _pair_autocorrelation_times(series: NDArray[Any], rows: Ints) -> Floats:
-    """Draws worth one independent draw within chains, for each column.
+    """Draws worth one independent draw within chains, for each row.
 
     The normal scores of two values are those two values but for shift and scale, which change no
     autocorrelation: there is no need to rank them.
     """
-    times = np.ones(series.shape[1])
+    times = np.ones(len(series))
     if rows.shape[1] < 8:
         return times
-    is_binary = series.dtype == np.bool_
-    # One by one: transforms of all at once leave the cache and take twice as long.
-    for j in np.flatnonzero(np.ptp(series.astype(np.int64), axis=0) > 0).tolist():
-        halves = split(series[:, j][rows].astype(np.float64))
-        halves = halves if is_binary else rank_normalised(halves)
+    for j in np.flatnonzero((series != series[:, :1]).any(axis=1)).tolist():
+        halves = split(series[j][rows].astype(np.float64))
+        halves = halves if series.dtype == np.bool_ else rank_normalised(halves)
         times[j] = rows.size / ess_of_halves(halves, between=False)
     return times
 
@@ -241,14 +240,14 @@ def largest_autocorrelation_time(
 
 
 def _some_pairs(draws: AnyDraws, first: Ints, second: Ints, n_jobs: int | None) -> NDArray[Any]:
-    """Whether a few of the pairs are together, one row per draw."""
+    """Whether a few of the pairs are together, one row per pair."""
     few = evenly_spaced_rows(np.arange(first.size), SOME_PAIRS) if first.size else first
     return _together(draws, first[few], second[few], n_jobs)
 
 
 def pair_autocorrelation_time(series: NDArray[Any], rows: Ints) -> float:
     """Draws worth one independent draw within chains, for whether two items are together."""
-    variance = series.var(axis=0)
+    variance = (series * series).mean(axis=1) - np.square(series.mean(axis=1))
     if not variance.any():
         return 1.0
     times = _pair_autocorrelation_times(series, rows)
@@ -321,7 +320,7 @@ class PairCounts(NamedTuple):
     ``quarter`` is that of each draw, numbered through the chains; ``counts`` has one row for
     each of them, ``sizes`` its number of draws. ``complete``: these are all pairs. Of feature
     draws, ``counts`` are of shared features, of which two items may have several: ``more`` is the
-    sum of x² − x over the draws. ``some`` are a few of the pairs, one row per draw.
+    sum of x² − x over the draws. ``some`` are a few of the pairs, one row per pair.
     """
 
     first: Ints
@@ -524,8 +523,7 @@ def _cluster_drift(draws: AnyDraws, part: Ints, inflation: float, items: Ints) -
         apart = _pairwise_moves(draws, np.concatenate(seen), items)
         quarters = np.repeat(np.arange(4), [s.size for s in seen])
         for parts in (quarters, quarters // 2):
-            dealt = np.stack([parts, *(shuffle.permutation(parts) for _ in range(SHUFFLES))])
-            beyond = _excess_between(apart, dealt)
+            beyond = _excess_between(apart, _shuffled(parts, shuffle))
             largest = max(largest, float(beyond[0] - beyond[1:].max()))
         # Draws far enough from each other for a chain that mixes to have forgotten.
         length = np.count_nonzero(part // 4 == quarter // 4)
@@ -535,10 +533,16 @@ def _cluster_drift(draws: AnyDraws, part: Ints, inflation: float, items: Ints) -
     return (largest,)
 
 
+def _shuffled(values: Ints, shuffle: np.random.Generator) -> Ints:
+    """The values as they are, and in rows beside them in random orders."""
+    rows = np.tile(values, (SHUFFLES + 1, 1))
+    shuffle.permuted(rows[1:], axis=1, out=rows[1:])
+    return rows
+
+
 def _serial_closeness(apart: Floats, shuffle: np.random.Generator) -> float:
     """How much nearer draws are to the next draw than to a random one; 0 if chance explains it."""
-    n = len(apart)
-    orders = np.stack([np.arange(n), *(shuffle.permutation(n) for _ in range(SHUFFLES))])
+    orders = _shuffled(np.arange(len(apart)), shuffle)
     steps = apart[orders[:, :-1], orders[:, 1:]].mean(axis=1)
     any_two = float(steps[1:].mean())
     nearer = any_two - float(steps[0])

@@ -587,8 +587,10 @@ def _diagnose_chains(rows: Ints, n_looks: int, column: Floats) -> tuple[float, .
         return mean, sd, 0.0, float(chains.size), float(chains.size), nothing, 1.0, 1.0
     halves = mcmc.split(chains)
     ranked = mcmc.rank_normalised(halves)
-    covariance = mcmc.autocovariance(ranked)
-    within = mcmc.ess_of_halves(ranked, between=False, covariance=covariance)
+    # Ranks without the variance between chains, ranks, values, and both tails.
+    looked_at = np.stack([ranked, ranked, halves, *mcmc.split(mcmc.below_tails(chains))])
+    between = np.arange(len(looked_at)) > 0
+    within, bulk, of_mean, *tails = mcmc.effective_sizes(looked_at, between=between).tolist()
     parts, ranked_parts, worth = halves, ranked, within
     if len(chains) == 1:
         parts, ranked_parts = mcmc.split(halves), mcmc.split(ranked)
@@ -600,9 +602,9 @@ def _diagnose_chains(rows: Ints, n_looks: int, column: Floats) -> tuple[float, .
         return (
             mean,
             sd,
-            mcmc.mcse_mean(chains),
-            mcmc.ess_of_halves(ranked, covariance=covariance),
-            mcmc.ess_tail(chains),
+            float(chains.std(ddof=1)) / of_mean**0.5,
+            bulk,
+            min(tails),
             max(mcmc.rhat_of_halves(ranked_parts), mcmc.rhat_of_scale(parts)),
             float(np.sqrt(1.0 + chi2_ratio(m - 1.0, RARE / n_looks) * m / worth)),
             chains.size / within,
