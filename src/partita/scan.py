@@ -366,11 +366,12 @@ def shapes_of(draws: Draws, n_ranks: int, n_jobs: int | None = None) -> tuple[Fl
     return entropy, ranked
 
 
-def cluster_sizes(block: Block, most: int) -> Ints:
+def cluster_sizes(block: Block, most: int) -> Int32s:
     """Sizes of the clusters of each draw of a block, (n, most), 0 for none."""
-    cells = block.labels.astype(np.int64)
-    cells += most * np.arange(len(cells))[:, None]
-    return np.bincount(cells.ravel(), minlength=most * len(cells)).reshape(-1, most)
+    from partita.kernels.uncertainty import count_overlaps
+
+    whole = np.zeros(block.labels.shape[1], np.int32)
+    return count_overlaps(whole, 1, block.rows, most)[:, :, 0]
 
 
 def _shapes(block: Block, *, n_ranks: int) -> tuple[Floats, Int32s]:

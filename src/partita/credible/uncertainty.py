@@ -794,25 +794,19 @@ def cluster_sizes_posterior(
     clean, level = posterior.draws, clean_prob(prob)
     most = int(clean.n_clusters.max())
     kept = most if n_ranks is None else min(integer(n_ranks, "n_ranks", least=1), most)
-    ranked = posterior.shapes(kept)[1]
-    probabilities = clean.probabilities
-    tails = [(1.0 - level) / 2.0, 0.5, (1.0 + level) / 2.0]
-    lower, median, upper = np.array(
-        [_quantiles(ranked[:, j], probabilities, tails) for j in range(kept)]
-    ).T
-    if clean.weights is None:
-        mean = ranked.sum(axis=0, dtype=np.int64) / clean.n_draws
-        present = (ranked > 0).sum(axis=0) / clean.n_draws
-    else:
-        mean, present = probabilities @ ranked, probabilities @ (ranked > 0)
+    columns = np.ascontiguousarray(posterior.shapes(kept)[1].T)
+    tails = np.array([(1.0 - level) / 2.0, 0.5, (1.0 + level) / 2.0]) - MASS_TOLERANCE
+    total = float(clean.n_draws) if clean.weights is None else 1.0
+    rows = []
+    for sizes in columns:
+        mass = np.bincount(sizes, clean.weights)  # whole numbers where draws are not weighted
+        # The smallest sizes whose mass up to them reaches each probability.
+        ends = np.searchsorted(np.cumsum(mass) / total, tails)
+        mean = float(mass @ np.arange(mass.size)) / total
+        present = float(mass[1:].sum()) / total
+        rows.append((mean, *ends.clip(int(sizes.min()), mass.size - 1), present))
+    mean, lower, median, upper, present = np.array(rows).T
     return ClusterSizes(mean, median, lower, upper, present, level)
-
-
-def _quantiles(values: Int32s, probabilities: Floats, at: list[float]) -> Int32s:
-    """The smallest values whose mass up to them reaches each probability."""
-    reached = np.cumsum(np.bincount(values, weights=probabilities))
-    where = np.searchsorted(reached, np.array(at) - MASS_TOLERANCE)
-    return where.clip(int(values.min()), int(values.max())).astype(np.int32)
 
 
 def align(draws: DrawsLike, reference: LabelsLike, *, n_jobs: int | None = None) -> Labels:

@@ -348,18 +348,21 @@ def count_pairs(draws: AnyDraws, max_pairs: int, rng: Rng | None, n_jobs: int | 
             shared = draws.together(np.flatnonzero(quarter == part), first, second)
             counts[part], more[part] = shared.sum(axis=0), (shared * (shared - 1.0)).sum(axis=0)
     some = _some_pairs(draws, first, second, n_jobs)
-    return PairCounts(first, second, complete, quarter, np.asarray(counts), sizes, more, some)
+    counts = np.asarray(counts, np.float64)
+    return PairCounts(first, second, complete, quarter, counts, sizes, more, some)
 
 
 def _count_block(
     block: Block, *, number: NDArray[np.intp], n_chains: int, first: Ints, second: Ints
-) -> tuple[Floats]:
+) -> tuple[Ints]:
     """How often each pair is together in the draws of each chain in one block."""
-    together = np.zeros((n_chains, first.size))
+    from partita.kernels.uncertainty import count_pairs as count_in
+
+    together = np.zeros((n_chains, first.size), np.int64)
     here = number[block.start : block.start + block.n_clusters.size]
     for chain in np.unique(here).tolist():
         columns = by_item(block.labels[here == chain], block.labels.dtype.type)
-        together[chain] = np.count_nonzero(columns[first] == columns[second], axis=1)
+        count_in(columns, first, second, together[chain])
     return (together,)
 
 

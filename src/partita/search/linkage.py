@@ -150,17 +150,32 @@ def _by_similarity(task: Task, tree: Tree, own: Floats) -> Floats:
     n = own.size
     similar = task.similarity[np.ix_(tree.order, tree.order)]
     # The joint sum is that of each item's similarities within its cluster, or of their logarithms.
-    inner = np.log2 if task.loss.from_similarity == "logarithms" else np.positive
-    within, gains = np.ones(n), np.empty(n - 1)
-    for t, (first, middle, last) in enumerate(zip(*tree[1:], strict=True)):
-        before = inner(within[first:last]).sum()
-        across = similar[first:middle, middle:last]
-        within[first:middle] += across.sum(axis=1)
-        within[middle:last] += across.sum(axis=0)
-        gains[t] = inner(within[first:last]).sum() - before
+    logarithms = task.loss.from_similarity == "logarithms"
+    inner = np.log2 if logarithms else np.positive
+    if logarithms:
+        gains = _gains_of_logarithms(similar, tree)
+    else:  # twice the block of the matrix where the two clusters meet
+        sums = np.zeros((n + 1, n + 1))
+        similar.cumsum(axis=0).cumsum(axis=1, out=sums[1:, 1:])
+        _, first, middle, last = tree
+        below = sums[first, last] - sums[first, middle]
+        gains = 2.0 * (sums[middle, last] - sums[middle, middle] - below)
     joint = _running(float(n * inner(1.0)), gains)
     truth = float(inner(task.similarity.sum(axis=1)).sum())
     return _combined(task.loss, joint, own, truth)
+
+
+def _gains_of_logarithms(similar: Floats, tree: Tree) -> Floats:
+    """Gain of each merge in the sum of the logarithms of similarities within clusters."""
+    n = len(similar)
+    within, gains = np.ones(n), np.empty(n - 1)
+    for t, (first, middle, last) in enumerate(zip(*tree[1:], strict=True)):
+        before = np.log2(within[first:last]).sum()
+        across = similar[first:middle, middle:last]
+        within[first:middle] += across.sum(axis=1)
+        within[middle:last] += across.sum(axis=0)
+        gains[t] = np.log2(within[first:last]).sum() - before
+    return gains
 
 
 def _by_draws(task: Task, draws: Draws, tree: Tree, own: Floats) -> Floats:
