@@ -9,8 +9,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import partita as pt
+from partita.credible import core_search
 from partita.errors import InvalidInputError, MemoryLimitError, NotSupportedError
 from partita.labels import by_size
+from partita.posterior import Posterior
 from reference import uncertainty as reference
 from simulated import FIVE
 from strategies import posteriors
@@ -32,6 +34,23 @@ def test_the_largest_set_by_enumeration(case, prob):
     assert (np.diff(core.in_sample_curve) <= 0).all()
     assert core.in_sample_curve[core.size - 1] >= core.in_sample_probability - 1e-12
     assert core.auchips == pytest.approx(core.in_sample_curve.mean())
+
+
+@settings(max_examples=60)
+@given(posteriors(most=6, draws=7), st.sampled_from([0.2, 0.5, 0.6, 0.75, 0.9, 1.0]))
+def test_upper_bounds_that_know_of_no_core(case, prob):
+    """By branch and bound the largest set itself; by colours, for many items, never less."""
+    rows, weights = case
+    posterior = Posterior(pt.Draws(rows, weights=weights))
+    best = [float(p) for p in reference.best_by_size(rows, weights)]
+    size = max(k for k, p in enumerate(best, start=1) if p >= prob - 1e-9)
+    asked = posterior, prob, 1, 1e9, np.zeros(1, np.bool_), np.inf
+    bound, larger = core_search.bound_size(*asked)
+    assert bound == size
+    assert size == (1 if larger is None else (larger >= 0).sum())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(core_search, "_PAIR_BYTES", -1)
+        assert core_search.bound_size(*asked)[0] >= size
 
 
 FORKED = ["000000", "000000", "000001", "000100", "000110", "000120"]

@@ -6,6 +6,7 @@ import shutil
 import numcodecs
 import numpy as np
 import pytest
+import xarray as xr
 import zarr
 
 import partita as pt
@@ -42,7 +43,6 @@ def test_consolidated_metadata_and_nested_codecs_are_looked_at(store):
 
 @pytest.mark.parametrize("zarr_format", [2, 3])
 def test_the_codecs_that_libraries_choose_by_themselves_are_allowed(tmp_path, zarr_format):
-    import xarray as xr
 
     labels = np.array([[[1, 1, 2], [3, 2, 2]]])
     data = xr.Dataset({"z": (("chain", "draw", "i"), labels)}, {"i": [7, 8, 9]})
@@ -87,6 +87,15 @@ def test_shards_are_refused(tmp_path):
     array[...] = 1
     with pytest.raises(FileFormatError, match="has shards"):
         pt.read_draws(tmp_path / "a.zarr")
+
+
+def test_zeros_are_no_missing_chunks(tmp_path):
+    """Ours are written; of a chain called 0 other libraries leave out the only chunk."""
+    pt.write_draws(np.zeros((2, 3), int), tmp_path / "d.zarr")
+    assert pt.read_draws(tmp_path / "d.zarr") == pt.Draws(np.zeros((2, 3), int))
+    data = xr.Dataset({"z": (("chain", "draw", "i"), [[[1, 1, 2], [1, 2, 2]]])}, {"chain": [0]})
+    data.to_zarr(tmp_path / "e.zarr", consolidated=False)
+    assert pt.read_draws(tmp_path / "e.zarr") == pt.Draws([[0, 0, 1], [0, 1, 1]], chain=[0, 0])
 
 
 @pytest.mark.parametrize("suffix", ["zarr", "nc"])

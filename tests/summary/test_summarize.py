@@ -388,3 +388,6 @@ def test_warnings_come_first(summary):
     text = shown(warned)
     assert text.index("Warning. not & yet") < text.index("Estimate")
     assert "For your paper, once the warnings are resolved" in text
+    search = replace(summary.estimate.search, interrupted=True)
+    cut = replace(summary, estimate=replace(summary.estimate, search=search))
+    assert "The search was cut short: this is the best so far." in " ".join(str(cut).split())
