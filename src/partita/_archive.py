@@ -36,7 +36,7 @@ from partita.errors import (
 from partita.kernels.arrays import Array
 
 if TYPE_CHECKING:
-    from partita.draws import Draws
+    from partita.draws import Draws, DrawsBase
     from partita.features.draws import FeatureDraws
     from partita.samplers.fit import Fit
     from partita.summary.features import FeatureSummary
@@ -156,8 +156,7 @@ def load(path: PathLike) -> Summary | FeatureSummary | Fit:
     except Exception as error:  # zipfile, zlib and NumPy have many for a damaged file
         raise FileFormatError(
             f"{path} is not a summary or a fit, or is damaged. Give a file that summary.save or "
-            "fit.save wrote; draws are read by pt.read_draws.",
-            argument="path",
+            "fit.save wrote; draws are read by pt.read_draws."
         ) from error
     homes = {
         "partita summary": ("partita.summary.summarize", "load_summary"),
@@ -166,8 +165,7 @@ def load(path: PathLike) -> Summary | FeatureSummary | Fit:
     if format not in homes:
         raise FileFormatError(
             f"{path} holds a {format}; expected a summary or a fit. A checkpoint is continued by "
-            "pt.sample(..., checkpoint=path).",
-            argument="path",
+            "pt.sample(..., checkpoint=path)."
         )
     module, reader = homes[format]
     found: Summary | FeatureSummary | Fit = getattr(import_module(module), reader)(path)
@@ -287,16 +285,22 @@ def part_from(name: str, entries: dict[str, Any]) -> Any:
 
 
 def _draws_from(entries: dict[str, Any]) -> Draws:
-    """Return draws from the fields in a file, checked like a user's."""
+    """Return draws from the fields in a file, checked like a user's; labels must be canonical."""
     from partita.draws import Draws
 
+    labels, weights = entries["_labels"], entries["_weights"]
     # Of earlier versions all were of a posterior, and none reweighted.
-    entries = {"_kind": "posterior", "_reweighting": None, **entries}
-    _check_draws(entries)
-    draws = object.__new__(Draws)
-    # As they were: cleaning would change bits of the weights.
-    for name, value in {**entries, "_numbered": None}.items():
-        object.__setattr__(draws, name, value)
+    kind, reweighting = entries.get("_kind", "posterior"), entries.get("_reweighting")
+    try:
+        beside = {"chain": entries["_chain"], "item_names": entries["_item_names"], "kind": kind}
+        draws = Draws(labels, weights=weights, **beside)
+    except PartitaError as error:
+        raise ValueError(f"its draws cannot be used ({error})") from None
+    same = np.array_equal(draws.labels, labels) and draws.labels.dtype == labels.dtype
+    if not same or not np.array_equal(draws.n_clusters, entries["_n_clusters"]):
+        raise ValueError("its draws are not canonical, or their numbers of clusters are wrong")
+    object.__setattr__(draws, "reweighting", reweighting)
+    _keep_weights(draws, weights)
     return draws
 
 
@@ -308,10 +312,17 @@ def _feature_draws_from(entries: dict[str, Any]) -> FeatureDraws:
         draws = FeatureDraws.from_stored(**entries)
     except PartitaError as error:
         raise ValueError(f"its draws cannot be used ({error})") from None
-    if entries["weights"] is not None:
-        _check_weights(draws.probabilities, entries["weights"])
-        object.__setattr__(draws, "_weights", entries["weights"])
+    _keep_weights(draws, entries["weights"])
     return draws
+
+
+def _keep_weights(draws: DrawsBase, weights: Array | None) -> None:
+    """Weights as they were in the file: cleaning would change bits of them."""
+    if weights is not None:
+        # Equal up to the last bit: cleaning scales weights that sum to 1 only up to rounding.
+        if not np.allclose(draws.probabilities, weights, rtol=SUM, atol=0):
+            raise ValueError("the weights of its draws do not sum to 1")
+        object.__setattr__(draws, "weights", weights)
 
 
 class _Writer:
@@ -393,34 +404,6 @@ _LABELS = frozenset({"labels", "center", "ties", "estimate"})
 """Fields that hold one label per item, in the last dimension."""
 _ALLOCATIONS = frozenset({"allocation", "allocations", "center", "ties"})
 """Fields that hold one row per item, where the draws are feature allocations."""
-
-
-def _check_draws(entries: dict[str, Any]) -> None:
-    """Raise ValueError unless these are the parts of Draws, canonical labels and all."""
-    from partita.draws import Draws
-
-    labels, counts, weights = entries["_labels"], entries["_n_clusters"], entries["_weights"]
-    try:
-        again = Draws(
-            labels,
-            weights=weights,
-            chain=entries["_chain"],
-            item_names=entries["_item_names"],
-            kind=entries["_kind"],
-        )
-    except PartitaError as error:
-        raise ValueError(f"its draws cannot be used ({error})") from None
-    same = np.array_equal(again.labels, labels) and again.labels.dtype == labels.dtype
-    if not same or not np.array_equal(again.n_clusters, counts):
-        raise ValueError("its draws are not canonical, or their numbers of clusters are wrong")
-    if weights is not None:
-        _check_weights(again.probabilities, weights)
-
-
-def _check_weights(cleaned: Array, weights: Array) -> None:
-    # Equal up to the last bit: cleaning scales weights that sum to 1 only up to rounding.
-    if not np.allclose(cleaned, weights, rtol=SUM, atol=0):
-        raise ValueError("the weights of its draws do not sum to 1")
 
 
 def check_parts(result: Any) -> None:

@@ -68,8 +68,8 @@ class DrawsBase:
     """Base class of draws: weights, chains, names, kind, and selection.
 
     A subclass holds the points that were drawn. It says what they are (``_points``,
-    ``_points_at``), which of them are equal (``_number``), and what the questions that need only
-    a metric ask of a point. Those questions never look inside a point; they ask for it
+    ``_points_at``), and what the questions that need only a metric ask of a point. Those questions
+    never look inside a point; they ask for it
 
     - in the form of the kernels, from a user or made by partita: ``clean``, ``canonical``;
     - some draws by number, in that form or as Draws: ``rows_at``, ``from_points``;
@@ -78,12 +78,20 @@ class DrawsBase:
     - what makes it an extreme of a ball: ``extremes``.
     """
 
-    __slots__ = ("_chain", "_item_names", "_kind", "_numbered", "_weights")
+    __slots__ = ("_numbered", "chain", "item_names", "kind", "n_draws", "n_items", "weights")
 
-    _weights: Floats | None
-    _chain: Array | None
-    _item_names: tuple[str, ...] | None
-    _kind: Kind
+    n_draws: int
+    """Number of draws."""
+    n_items: int
+    """Number of items."""
+    weights: Floats | None
+    """Weights that sum to 1, or None when all draws weigh the same."""
+    chain: Array | None
+    """Chain of each draw, or None when unknown."""
+    item_names: tuple[str, ...] | None
+    """Names of the items, or None."""
+    kind: Kind
+    """What the rows are: draws of a "posterior", runs of an "ensemble", or "tilted" draws."""
     _numbered: tuple[Ints, Floats] | None
 
     part_name: ClassVar[str]
@@ -108,15 +116,17 @@ class DrawsBase:
         kind: Kind = "posterior",
     ) -> None:
         """Set the points and, checked, what stands beside them."""
-        n_draws, n_items = shape
+        n_draws, n_items = int(shape[0]), int(shape[1])
         with about("chain"):
             ids = None if chain is None else frozen(clean_chain(chain, n_draws))
         fields: dict[str, Any] = {
             **{name: frozen(value) for name, value in points.items()},
-            "_weights": None if weights is None else frozen(clean_weights(weights, n_draws)),
-            "_chain": ids,
-            "_item_names": None if item_names is None else clean_names(item_names, n_items),
-            "_kind": clean_kind(kind, chain),
+            "weights": None if weights is None else frozen(clean_weights(weights, n_draws)),
+            "chain": ids,
+            "item_names": None if item_names is None else clean_names(item_names, n_items),
+            "kind": clean_kind(kind, chain),
+            "n_draws": n_draws,
+            "n_items": n_items,
             "_numbered": None,
         }
         for name, value in fields.items():
@@ -137,64 +147,34 @@ class DrawsBase:
 
     def _number(self) -> Ints:
         """Number of each draw among the distinct ones, by first appearance."""
-        raise NotImplementedError
+        return self.equal_among(np.arange(self.n_draws))[1]
 
     @property
     def stored(self) -> Any:
         """The stored points, in memory or on the workers of a cluster."""
         return None
 
-    @property
-    def n_draws(self) -> int:
-        """Number of draws."""
-        raise NotImplementedError
-
-    @property
-    def n_items(self) -> int:
-        """Number of items."""
-        raise NotImplementedError
-
     # ------------------------------------------------------------------ what is there
-
-    @property
-    def weights(self) -> Floats | None:
-        """Weights that sum to 1, or None when all draws weigh the same."""
-        return self._weights
 
     @property
     def probabilities(self) -> Floats:
         """The weights, or 1/n_draws for each draw when there are none."""
-        if self._weights is not None:
-            return self._weights
+        if self.weights is not None:
+            return self.weights
         equal: Floats = frozen(np.full(self.n_draws, 1.0 / self.n_draws))
         return equal
 
     @property
     def n_effective(self) -> float:
         """Kish's effective number of draws, (Σw)²/Σw²: n_draws when unweighted."""
-        if self._weights is None:
+        if self.weights is None:
             return float(self.n_draws)
-        return 1.0 / float(np.square(self._weights).sum())
-
-    @property
-    def chain(self) -> Array | None:
-        """Chain of each draw, or None when unknown."""
-        return self._chain
+        return 1.0 / float(np.square(self.weights).sum())
 
     @property
     def n_chains(self) -> int:
         """Number of chains; 1 when chains are unknown."""
-        return 1 if self._chain is None else len(np.unique(self._chain))
-
-    @property
-    def item_names(self) -> tuple[str, ...] | None:
-        """Names of the items, or None."""
-        return self._item_names
-
-    @property
-    def kind(self) -> Kind:
-        """What the rows are: draws of a "posterior", runs of an "ensemble", or "tilted" draws."""
-        return self._kind
+        return 1 if self.chain is None else len(np.unique(self.chain))
 
     def __len__(self) -> int:
         return self.n_draws
@@ -203,14 +183,14 @@ class DrawsBase:
 
     def _same_facts(self, other: DrawsBase) -> bool:
         return (
-            _same(self._weights, other._weights)
-            and _same(self._chain, other._chain)
-            and self._item_names == other._item_names
-            and self._kind == other._kind
+            _same(self.weights, other.weights)
+            and _same(self.chain, other.chain)
+            and self.item_names == other.item_names
+            and self.kind == other.kind
         )
 
     def _counted(self) -> str:
-        own = counted(self.n_draws, words(self._kind).draw)
+        own = counted(self.n_draws, words(self.kind).draw)
         return f"{own} of {counted(self.n_items, 'item')}"
 
     def _span(self) -> str:
@@ -224,11 +204,11 @@ class DrawsBase:
 
     def __repr__(self) -> str:
         parts = [self._counted(), self._span()]
-        if self._chain is not None:
+        if self.chain is not None:
             parts.append(counted(self.n_chains, "chain"))
-        if self._weights is not None:
+        if self.weights is not None:
             parts.append(self._weighted())
-        if self._item_names is not None:
+        if self.item_names is not None:
             parts.append("named items")
         return f"<{type(self).__name__}: {', '.join(parts)}>"
 
@@ -238,12 +218,12 @@ class DrawsBase:
 
     def _repr_html_(self) -> str:
         lines = self._lines()
-        if self._chain is not None:
+        if self.chain is not None:
             lines.append(("chains", f"{self.n_chains:,}"))
-        if self._weights is not None:
-            lines.append(("weights", f"{self._weights.min():.3g} to {self._weights.max():.3g}"))
-        if self._item_names is not None:
-            lines.append(("items", ", ".join(self._item_names[:6]) + " …" * (self.n_items > 6)))
+        if self.weights is not None:
+            lines.append(("weights", f"{self.weights.min():.3g} to {self.weights.max():.3g}"))
+        if self.item_names is not None:
+            lines.append(("items", ", ".join(self.item_names[:6]) + " …" * (self.n_items > 6)))
         return Page(self._counted(), lines).html()
 
     # ------------------------------------------------------------------ selection
@@ -252,18 +232,18 @@ class DrawsBase:
         """Return the draws with some fields replaced, by the names of ``_from_canonical``."""
         fields: dict[str, Any] = {
             **self._points(),
-            "weights": self._weights,
-            "chain": self._chain,
-            "item_names": self._item_names,
-            "kind": self._kind,
+            "weights": self.weights,
+            "chain": self.chain,
+            "item_names": self.item_names,
+            "kind": self.kind,
         }
         return self._from_canonical(**(fields | changed))
 
     def _take(self, index: Any) -> Self:
         return self._with(
             **self._points_at(index),
-            weights=None if self._weights is None else self._weights[index],
-            chain=None if self._chain is None else self._chain[index],
+            weights=None if self.weights is None else self.weights[index],
+            chain=None if self.chain is None else self.chain[index],
         )
 
     def _chosen(self, index: Any) -> Self:
@@ -290,14 +270,14 @@ class DrawsBase:
 
     def part(self, rows: Ints, mass: Array | None = None) -> Self:
         """Return some draws, stored where all are, with these masses (any scale) or their own."""
-        if mass is None and self._weights is not None:
-            mass = self._weights[rows]
+        if mass is None and self.weights is not None:
+            mass = self.weights[rows]
         return self._with(**self._points_at(rows), weights=mass, chain=None)
 
     def drop(self, n: int) -> Self:
         """Without the first n draws of each chain (burn-in)."""
         n = check.integer(n, "n", least=0)
-        keep = positions_in_chain(self._chain, self.n_draws) >= n
+        keep = positions_in_chain(self.chain, self.n_draws) >= n
         if not keep.any():
             there = f"{self.n_draws} draws in {self.n_chains} chain(s)"
             said = f"dropping {n} draws of each chain leaves nothing: there are {there}."
@@ -307,34 +287,34 @@ class DrawsBase:
     def thin(self, step: int) -> Self:
         """Every step-th draw of each chain, from its first."""
         step = min(check.integer(step, "step", least=1), self.n_draws)
-        return self._take(positions_in_chain(self._chain, self.n_draws) % step == 0)
+        return self._take(positions_in_chain(self.chain, self.n_draws) % step == 0)
 
     def select_chains(self, chains: ArrayLike) -> Self:
         """Only the draws of the named chains."""
-        if self._chain is None:
+        if self.chain is None:
             raise InvalidInputError(
                 "these draws carry no chain ids; give chain=... when making Draws to select "
                 "chains.",
                 argument="chain",
             )
-        wanted, known = check.indexer(chains, "chains").tolist(), np.unique(self._chain).tolist()
+        wanted, known = check.indexer(chains, "chains").tolist(), np.unique(self.chain).tolist()
         with about("chains"):
             if not wanted:
                 raise InvalidInputError(f"no chains selected; give some of {known}.")
             if unknown := [w for w in wanted if w not in known]:
                 raise InvalidInputError(f"no chain {unknown[0]!r}; the chains are {known}.")
-        return self._take(np.isin(self._chain, wanted))
+        return self._take(np.isin(self.chain, wanted))
 
     @about("items")
     def item_positions(self, items: ArrayLike) -> Ints:
         """Positions of items given by position, mask or name; each may appear once."""
         wanted = check.indexer(items, "items")
         if wanted.dtype.kind in "UO":
-            if self._item_names is None:
+            if self.item_names is None:
                 raise InvalidInputError(
                     "items were given by name, but these draws carry no item names."
                 )
-            position = {name: i for i, name in enumerate(self._item_names)}
+            position = {name: i for i, name in enumerate(self.item_names)}
             unknown = [name for name in wanted.tolist() if name not in position]
             if unknown:
                 raise InvalidInputError(f"no item named {unknown[0]!r} in these draws.")
@@ -535,11 +515,15 @@ class Draws(DrawsBase):
     array([0.66666667, 0.33333333])
     """
 
-    __slots__ = ("_labels", "_n_clusters", "_reweighting")
+    __slots__ = ("n_clusters", "reweighting", "stored")
 
-    _labels: Stored
-    _n_clusters: Ints
-    _reweighting: Reweighting | None
+    stored: Stored
+    """The labels where they are kept (memory, file or workers), without fetching them."""
+    n_clusters: Ints
+    """Number of clusters of each draw."""
+    reweighting: Reweighting | None
+    """How the draws were reweighted to another prior: effective numbers, k-hat, and the ratio of
+    the evidences with its error. None if they were not."""
 
     part_name: ClassVar[str] = "cluster"
 
@@ -574,17 +558,17 @@ class Draws(DrawsBase):
         reweighting: Reweighting | None = None,
         **named: Any,
     ) -> None:
-        points = {"_labels": labels, "_n_clusters": counts, "_reweighting": reweighting}
+        points = {"stored": labels, "n_clusters": counts, "reweighting": reweighting}
         self._set_fields(points, labels.shape, *fields, **named)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        fields = (self.labels, self._n_clusters, self._weights, self._chain, self._item_names)
-        return _restored, (type(self), *fields, self._kind, self._reweighting)
+        fields = (self.labels, self.n_clusters, self.weights, self.chain, self.item_names)
+        return _restored, (type(self), *fields, self.kind, self.reweighting)
 
     def _with(self, **changed: Any) -> Self:
         """Like ``DrawsBase._with``; new labels or weights drop the record of a reweighting."""
         if not changed.keys() & {"labels", "weights", "kind"}:
-            changed.setdefault("reweighting", self._reweighting)
+            changed.setdefault("reweighting", self.reweighting)
         return super()._with(**changed)
 
     def __draws__(self) -> Draws:
@@ -607,24 +591,24 @@ class Draws(DrawsBase):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Draws):
             return NotImplemented
-        if self._labels.shape != other._labels.shape or not self._same_facts(other):
+        if self.stored.shape != other.stored.shape or not self._same_facts(other):
             return False
         where = _storage.chunk_slices(self.n_draws, self.n_items)
-        return self._labels is other._labels or all(
+        return self.stored is other.stored or all(
             np.array_equal(self.labels_at(s), other.labels_at(s)) for s in where
         )
 
     __hash__ = None
 
     def _weighted(self) -> str:
-        if self._kind == "tilted":
+        if self.kind == "tilted":
             return "tilted"
-        prior = None if self._reweighting is None else self._reweighting.prior
+        prior = None if self.reweighting is None else self.reweighting.prior
         return "weighted" if prior is None else f"reweighted to {prior}"
 
     def _lines(self) -> list[tuple[str, str]]:
-        low, high = int(self._n_clusters.min()), int(self._n_clusters.max())
-        one = words(self._kind).draw
+        low, high = int(self.n_clusters.min()), int(self.n_clusters.max())
+        one = words(self.kind).draw
         lines = [("clusters", f"{low:,} to {high:,} in a {one}"), (f"first {one}", self._shown(0))]
         if self.n_draws > 1:
             lines.append((f"last {one}", self._shown(self.n_draws - 1)))
@@ -641,30 +625,10 @@ class Draws(DrawsBase):
 
         Those on the workers of a cluster are fetched, if memory can hold them.
         """
-        if not isinstance(self._labels, np.ndarray):
+        if not isinstance(self.stored, np.ndarray):
             fetched: Unsigned = frozen(self.labels_at(slice(None)))
             return fetched
-        return self._labels
-
-    @property
-    def stored(self) -> Stored:
-        """The labels where they are kept (memory, file or workers), without fetching them."""
-        return self._labels
-
-    @property
-    def n_draws(self) -> int:
-        """Number of draws."""
-        return int(self._labels.shape[0])
-
-    @property
-    def n_items(self) -> int:
-        """Number of items in each partition."""
-        return int(self._labels.shape[1])
-
-    @property
-    def n_clusters(self) -> Ints:
-        """Number of clusters of each draw."""
-        return self._n_clusters
+        return self.stored
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.array(self.labels, dtype=dtype, copy=copy)
@@ -679,9 +643,9 @@ class Draws(DrawsBase):
 
     def labels_at(self, where: slice | Ints) -> Unsigned:
         """Labels of some draws, fetched where they live on a cluster."""
-        if not isinstance(self._labels, np.ndarray):
-            return self._labels.rows(np.arange(self.n_draws)[where])
-        return self._labels[where]
+        if not isinstance(self.stored, np.ndarray):
+            return self.stored.rows(np.arange(self.n_draws)[where])
+        return self.stored[where]
 
     def blocks(self, rows: int | None = None) -> Iterator[slice]:
         """Slices of draws that are small enough to convert for a kernel."""
@@ -690,15 +654,15 @@ class Draws(DrawsBase):
         yield from _storage.cut(0, self.n_draws, step)
 
     def _points(self) -> dict[str, Any]:
-        return {"labels": self._labels, "counts": self._n_clusters}
+        return {"labels": self.stored, "counts": self.n_clusters}
 
     def _points_at(self, index: Any) -> dict[str, Any]:
         labels: Stored
-        if not isinstance(self._labels, np.ndarray):
-            labels = self._labels.select(np.arange(self.n_draws)[index])
+        if not isinstance(self.stored, np.ndarray):
+            labels = self.stored.select(np.arange(self.n_draws)[index])
         else:
-            labels = np.ascontiguousarray(self._labels[index])
-        return {"labels": labels, "counts": self._n_clusters[index]}
+            labels = np.ascontiguousarray(self.stored[index])
+        return {"labels": labels, "counts": self.n_clusters[index]}
 
     def _number(self) -> Ints:
         from partita.scan import number_distinct
@@ -734,7 +698,7 @@ class Draws(DrawsBase):
     @property
     def n_parts(self) -> Ints:
         """Number of clusters of each draw."""
-        return self._n_clusters
+        return self.n_clusters
 
     def together(self, rows: Ints, first: Ints, second: Ints) -> Floats:
         """Whether the items of each pair are in one cluster, for some draws."""
@@ -751,14 +715,6 @@ class Draws(DrawsBase):
         return first[order], np.argsort(order)[copy_of]
 
     # ------------------------------------------------------------------ selection
-
-    @property
-    def reweighting(self) -> Reweighting | None:
-        """How the draws were reweighted to another prior; None if they were not.
-
-        Effective numbers, k-hat, and the ratio of the evidences with its error.
-        """
-        return self._reweighting
 
     def reweighted(
         self,
@@ -843,18 +799,18 @@ class Draws(DrawsBase):
         from partita.scan import entropy_weights
 
         weights = entropy_weights(self, by, strength)
-        tilted = self._kind == "posterior" and strength != 0
-        return self._with(weights=weights, kind="tilted" if tilted else self._kind)
+        tilted = self.kind == "posterior" and strength != 0
+        return self._with(weights=weights, kind="tilted" if tilted else self.kind)
 
     def select_items(self, items: ArrayLike) -> Draws:
         """The same draws restricted to some items, given by position, mask or name."""
         columns = self.item_positions(items)
         labels: Stored
-        if not isinstance(self._labels, np.ndarray):
-            labels, counts = self._labels.columns(columns)
+        if not isinstance(self.stored, np.ndarray):
+            labels, counts = self.stored.columns(columns)
         else:
-            labels, counts = _storage.canonicalise(self._labels, columns)
-        names = self._item_names
+            labels, counts = _storage.canonicalise(self.stored, columns)
+        names = self.item_names
         chosen = None if names is None else [names[i] for i in columns.tolist()]
         return self._with(labels=labels, counts=counts, item_names=chosen)
 

@@ -84,12 +84,14 @@ class FeatureDraws(DrawsBase):
     ((0, 1), (1, 2))
     """
 
-    __slots__ = ("_columns", "_n_items", "_n_memberships", "_offsets")
+    __slots__ = ("columns", "n_memberships", "offsets")
 
-    _columns: UInt64s
-    _offsets: Ints
-    _n_items: int
-    _n_memberships: Ints
+    columns: UInt64s
+    """All features as words of bits, those of a draw below each other; see ``offsets``."""
+    offsets: Ints
+    """Where the features of each draw begin among the ``columns``, shape (n_draws + 1,)."""
+    n_memberships: Ints
+    """Number of memberships of each draw: the ones of its matrix."""
 
     part_name: ClassVar[str] = "feature"
 
@@ -117,33 +119,25 @@ class FeatureDraws(DrawsBase):
     ) -> None:
         sizes = np.bitwise_count(columns).sum(axis=1, dtype=np.int64)
         points = {
-            "_columns": columns,
-            "_offsets": offsets,
-            "_n_items": n_items,
-            "_n_memberships": np.diff(np.concatenate([[0], np.cumsum(sizes)])[offsets]),
+            "columns": columns,
+            "offsets": offsets,
+            "n_memberships": np.diff(np.concatenate([[0], np.cumsum(sizes)])[offsets]),
         }
         self._set_fields(points, (offsets.size - 1, n_items), *fields, **named)
 
     def _points(self) -> dict[str, Any]:
-        return {"columns": self._columns, "offsets": self._offsets, "n_items": self._n_items}
+        return {"columns": self.columns, "offsets": self.offsets, "n_items": self.n_items}
 
     def _points_at(self, index: Any) -> dict[str, Any]:
         chosen = np.arange(self.n_draws)[index]
         counts = self.n_features[chosen]
         offsets = np.concatenate([[0], np.cumsum(counts)])
-        rows = np.arange(offsets[-1]) + np.repeat(self._offsets[chosen] - offsets[:-1], counts)
-        return {"columns": self._columns[rows], "offsets": offsets}
-
-    def _number(self) -> Ints:
-        numbers: dict[bytes, int] = {}
-        found = [
-            numbers.setdefault(self.key(self.point(m)), len(numbers)) for m in range(self.n_draws)
-        ]
-        return np.array(found, np.int64)
+        rows = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], counts)
+        return {"columns": self.columns[rows], "offsets": offsets}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        facts = (self._weights, self._chain, self._item_names, self._kind)
-        return self._from_canonical, (self._columns, self._offsets, self._n_items, *facts)
+        facts = (self.weights, self.chain, self.item_names, self.kind)
+        return self._from_canonical, (self.columns, self.offsets, self.n_items, *facts)
 
     def __features__(self) -> FeatureDraws:
         return self
@@ -249,45 +243,20 @@ class FeatureDraws(DrawsBase):
     # ------------------------------------------------------------------ what is there
 
     @property
-    def n_draws(self) -> int:
-        """Number of draws."""
-        return self._offsets.size - 1
-
-    @property
-    def n_items(self) -> int:
-        """Number of items."""
-        return self._n_items
-
-    @property
     def n_features(self) -> Ints:
         """Number of features of each draw."""
-        return np.diff(self._offsets)
-
-    @property
-    def n_memberships(self) -> Ints:
-        """Number of memberships of each draw: the ones of its matrix."""
-        return self._n_memberships
-
-    @property
-    def columns(self) -> UInt64s:
-        """All features as words of bits, those of a draw below each other; see ``offsets``."""
-        return self._columns
-
-    @property
-    def offsets(self) -> Ints:
-        """Where the features of each draw begin among the ``columns``, shape (n_draws + 1,)."""
-        return self._offsets
+        return np.diff(self.offsets)
 
     def point(self, m: int) -> UInt64s:
         """The features of one draw as words of bits, shape (n_features, n_words)."""
-        return self._columns[self._offsets[m] : self._offsets[m + 1]]
+        return self.columns[self.offsets[m] : self.offsets[m + 1]]
 
     def sets(self, m: int) -> tuple[tuple[int, ...], ...]:
         """The features of one draw as items, in order."""
         at = self._position(m)
         if at is None:
             raise check.unexpected(m, "m", "the number of a draw")
-        return sets_of(self.point(at), self._n_items)
+        return sets_of(self.point(at), self.n_items)
 
     @overload
     def __getitem__(self, index: int | np.integer[Any]) -> Bools: ...
@@ -300,21 +269,21 @@ class FeatureDraws(DrawsBase):
         at = self._position(index)
         if at is None:
             return self._chosen(index)
-        return unpack_columns(self.point(at), self._n_items)
+        return unpack_columns(self.point(at), self.n_items)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FeatureDraws):
             return NotImplemented
         return (
-            self._n_items == other._n_items
-            and np.array_equal(self._offsets, other._offsets)
-            and np.array_equal(self._columns, other._columns)
+            self.n_items == other.n_items
+            and np.array_equal(self.offsets, other.offsets)
+            and np.array_equal(self.columns, other.columns)
             and self._same_facts(other)
         )
 
     def _lines(self) -> list[tuple[str, str]]:
-        low, high = int(self._n_memberships.min()), int(self._n_memberships.max())
-        memberships = f"{low:,} to {high:,} in a {words(self._kind).draw}"
+        low, high = int(self.n_memberships.min()), int(self.n_memberships.max())
+        memberships = f"{low:,} to {high:,} in a {words(self.kind).draw}"
         return [("features, overlapping", self._span()), ("memberships", memberships)]
 
     # ------------------------------------------------------------------ what a metric asks
@@ -322,10 +291,10 @@ class FeatureDraws(DrawsBase):
     def clean(self, point: Any, argument: str = "allocation") -> UInt64s:
         """One allocation of these items, from any accepted input, as a point."""
         found = allocations(point, argument=argument)
-        if found.n_items != self._n_items or found.n_draws != 1:
+        if found.n_items != self.n_items or found.n_draws != 1:
             raise InvalidInputError(
                 f"{argument} has {counted(found.n_draws, 'allocation')} of "
-                f"{counted(found.n_items, 'item')}; expected one of {self._n_items}: a matrix of "
+                f"{counted(found.n_items, 'item')}; expected one of {self.n_items}: a matrix of "
                 "zeros and ones with one row per item.",
                 argument=argument,
             )
@@ -340,15 +309,15 @@ class FeatureDraws(DrawsBase):
 
     def together(self, rows: Ints, first: Ints, second: Ints) -> Floats:
         """Number of features that two items share in each of some draws, for pairs of items."""
-        dense = [unpack_columns(self.point(m), self._n_items) for m in rows.tolist()]
+        dense = [unpack_columns(self.point(m), self.n_items) for m in rows.tolist()]
         shared = [(z[first] & z[second]).sum(axis=1) for z in dense]
         return np.array(shared, np.float64).reshape(rows.size, first.size)
 
     def features_per_item(self) -> Ints:
         """Number of features of each item in each draw, shape (n_draws, n_items)."""
-        counts = np.zeros((self.n_draws, self._n_items), np.int64)
+        counts = np.zeros((self.n_draws, self.n_items), np.int64)
         for m in range(self.n_draws):
-            counts[m] = unpack_columns(self.point(m), self._n_items).sum(axis=1)
+            counts[m] = unpack_columns(self.point(m), self.n_items).sum(axis=1)
         return counts
 
     def rows_at(self, draws: ArrayLike) -> list[UInt64s]:
@@ -358,13 +327,13 @@ class FeatureDraws(DrawsBase):
     def from_points(self, points: Sequence[UInt64s]) -> Self:
         """Draws of exactly these points, of the same items, without weights."""
         offsets = np.concatenate([[0], np.cumsum([len(p) for p in points], dtype=np.int64)])
-        none = np.empty((0, self._columns.shape[1]), np.uint64)
+        none = np.empty((0, self.columns.shape[1]), np.uint64)
         columns = np.concatenate([none, *points])
         return self._with(columns=columns, offsets=offsets, weights=None, chain=None)
 
     def shown(self, points: Sequence[UInt64s]) -> tuple[Bools, ...]:
         """Points as N × K matrices of zeros and ones."""
-        return tuple(frozen(unpack_columns(point, self._n_items)) for point in points)
+        return tuple(frozen(unpack_columns(point, self.n_items)) for point in points)
 
     def key(self, point: UInt64s) -> bytes:
         """A key that equal allocations of the same items share."""
@@ -383,9 +352,9 @@ class FeatureDraws(DrawsBase):
     def select_items(self, items: ArrayLike) -> Self:
         """The same draws restricted to some items, given by position, mask or name."""
         chosen = self.item_positions(items)
-        dense = unpack_columns(self._columns, self._n_items)[chosen].T
-        columns, offsets = canonical_columns(dense, self._offsets)
-        names = self._item_names
+        dense = unpack_columns(self.columns, self.n_items)[chosen].T
+        columns, offsets = canonical_columns(dense, self.offsets)
+        names = self.item_names
         kept = None if names is None else [names[i] for i in chosen.tolist()]
         return self._with(columns=columns, offsets=offsets, n_items=chosen.size, item_names=kept)
 
