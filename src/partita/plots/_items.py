@@ -95,8 +95,7 @@ def items(source: Summary | ItemUncertainty, *, n: int = 25, ax: Axes | None = N
     ['2', '3', '0', '1']
     """
     expected = "a Summary or the result of partita.item_uncertainty(draws, estimate)."
-    table = source.items if isinstance(source, Summary) else source
-    style.require_kind(table, ItemUncertainty, expected)
+    table = style.part_of(source, "items", ItemUncertainty, expected)
     found = prepare_items(table, integer(n, "n", least=1))
     count, total = found.items.size, table.labels.size
     axes = style.one_axes(ax, width=6.4, height=max(2.2, 0.9 + 0.17 * count))
@@ -150,8 +149,8 @@ def profiles(source: Summary | Profiles, *, axes: Sequence[Axes] | Array | None 
     >>> [ax.get_title(loc="left") for ax in pt.plots.profiles(found)]
     ['0: mean', '0: sd']
     """
-    given = source.profiles if isinstance(source, Summary) else source
-    table = style.require_kind(given, Profiles, "Profiles or a Summary made with data.")
+    expected = "Profiles or a Summary made with data."
+    table = style.part_of(source, "profiles", Profiles, expected)
     shown = panels_of(table, _MOST_PANELS)
     panels = style.many_axes(axes, len(shown), columns=3, width=2.9, height=2.0)
     for ax, ((column, parameter), rows) in zip(panels, shown.items(), strict=True):
@@ -219,9 +218,8 @@ def core(
     >>> panels[0].get_xlabel()
     'items'
     """
-    given = source.core if isinstance(source, Summary) else source
     few = "a Summary of draws few enough for a quick one. partita.credible_core(draws) makes one."
-    found = style.require_kind(given, CredibleCore, f"a CredibleCore, or {few}")
+    found = style.part_of(source, "core", CredibleCore, f"a CredibleCore, or {few}")
     observed = style.observations_of(source, data, None, found.draws.n_items)
     count = 1 if observed is None else 2
     panels = style.many_axes(axes, count, columns=2, width=4.6, height=3.4)
@@ -325,9 +323,8 @@ def memberships(source: FeatureSummary | FeatureItemUncertainty, *, ax: Axes | N
     >>> [text.get_text() for text in ax.get_xticklabels()]
     ['0\\n2 items', '1\\n2 items', 'none']
     """
-    table = source.items if isinstance(source, FeatureSummary) else source
     expected = "a FeatureSummary or what item_uncertainty(feature_draws, estimate) returns."
-    style.require_kind(table, FeatureItemUncertainty, expected)
+    table = style.part_of(source, "items", FeatureItemUncertainty, expected)
     n_items, k = table.allocation.shape
     order = item_order(table.allocation, table.membership)
     cells = np.column_stack([table.membership, np.full(n_items, np.nan), table.none])[order]
@@ -436,9 +433,8 @@ def feature_ball(source: FeatureSummary | FeatureBall, *, axes: Any = None) -> A
     >>> len(panels)
     6
     """
-    found = source.ball if isinstance(source, FeatureSummary) else source
     expected = "a FeatureSummary or the credible ball of feature draws."
-    ball = style.require_kind(found, FeatureBall, expected)
+    ball = style.part_of(source, "ball", FeatureBall, expected)
     shown = prepare_bounds(ball)
     order = item_order(ball.center)
     height = 0.9 + 0.11 * min(order.size, 120)
@@ -642,7 +638,7 @@ def distances(source: AnySummary | Ball, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'variation of information to the estimate (bits)'
     """
-    ball = style.any_ball_of(source)
+    ball = style.part_of(source, "ball", Ball, style.BALL)
     found = prepare_distances(ball)
     axes = style.one_axes(ax, width=5.6, height=3.4)
     width = float(found.edges[1])

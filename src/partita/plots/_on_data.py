@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from partita._validate import boolean, refuse_views, shown, unexpected
 from partita._wording import brief, counted, in_unit, percent
 from partita.credible.ball import CredibleBall
-from partita.errors import InvalidDataError, InvalidInputError
+from partita.errors import InvalidDataError, InvalidInputError, about
 from partita.kernels.arrays import Array, Floats, Ints
 from partita.labels import DataLike, Labels, LabelsLike, as_labels, by_size, cross_table
 from partita.plots import _style as style
@@ -262,6 +262,7 @@ def _from_fit(labels: Labels, view: View, fit: Fit) -> ClusterShapes | None:
     return ClusterShapes(means, covariances, "posterior")
 
 
+@about("density")
 def _user_density(density: tuple[Any, Any]) -> tuple[Floats, Floats]:
     try:
         refuse_views(density, "density")
@@ -273,8 +274,7 @@ def _user_density(density: tuple[Any, Any]) -> tuple[Floats, Floats]:
     if grid.size != values.size or grid.size < 2 or not np.isfinite([grid, values]).all():
         raise InvalidInputError(
             f"density has {grid.size} grid points and {values.size} values; expected equally many "
-            "finite numbers, at least two.",
-            argument="density",
+            "finite numbers, at least two."
         )
     order = np.argsort(grid, kind="stable")
     return grid[order], values[order]
@@ -564,7 +564,7 @@ def ball(
     Lower vertical bound
     4 clusters at 1.00 bits
     """
-    found = style.ball_of(source)
+    found = style.part_of(source, "ball", CredibleBall, style.BALL)
     panels = prepare_ball(found)
     scene = scene_of(source, found.center.size, data, fit, dims, density, ellipses, n_jobs)
     drawn = style.many_axes(

@@ -192,7 +192,7 @@ def posterior_map(
     """
     style.library("figure")
     most_draws = integer(most_draws, "most_draws", least=1)
-    ball = style.any_ball_of(source)
+    ball = style.part_of(source, "ball", Ball, style.BALL)
     named = _named(source, ball, _by_name(marks))
     found = prepare_map(ball, named, most_draws, n_jobs)
     return _draw(found, ball, style.one_axes(ax, width=6.6, height=5.2))
@@ -398,7 +398,8 @@ def hasse(
     style.library("figure")
     if center is not None and ball is not None:
         raise InvalidInputError("give either center=... or ball=..., not both.", argument="center")
-    ball = None if ball is None else style.ball_of(ball, "ball")
+    if ball is not None:
+        ball = style.part_of(ball, "ball", CredibleBall, style.BALL, "ball")
     diagram = _diagram(source, loss, ball)
     n_items = diagram.nodes.shape[1]
     measure = diagram.loss

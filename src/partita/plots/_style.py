@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from partita._imports import require
 from partita._validate import has, refuse_views
 from partita._wording import clip
-from partita.credible.ball import Ball, CredibleBall
+from partita.credible.ball import CredibleBall
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Array, Bools, Floats, Integers, Ints
 from partita.labels import (
@@ -362,25 +362,17 @@ def posterior_of(source: DrawsLike, n_jobs: int | None = None) -> Posterior:
     return source._posterior if isinstance(source, Summary) else as_posterior(source, n_jobs)
 
 
-def ball_of(source: object, argument: str = "source") -> CredibleBall:
-    """The credible ball of a summary, or the one given."""
-    return require_kind(_ball_in(source), CredibleBall, _BALL, argument)
-
-
-def any_ball_of(source: object) -> Ball:
-    """The credible ball of a summary of partitions or of features, or the one given."""
-    return require_kind(_ball_in(source), Ball, _BALL)
-
-
 FIT = "the result of partita.sample."
-_BALL = (
+BALL = (
     "a summary or a credible ball of partitions. partita.credible_ball(draws, estimate) makes one; "
     "plots.feature_ball draws that of features."
 )
 
 
-def _ball_in(source: object) -> object:
-    return source.ball if isinstance(source, AnySummary) else source
+def part_of(source: object, name: str, kind: type[T], expected: str, argument: str = "source") -> T:
+    """The part of a summary, or the one given, if it is of the kind that a figure shows."""
+    found = getattr(source, name, None) if isinstance(source, AnySummary) else source
+    return require_kind(found, kind, expected, argument)
 
 
 def require_kind(
