@@ -24,6 +24,7 @@ from partita.errors import (
     InvalidLabelsError,
     InvalidWeightsError,
     MemoryLimitError,
+    about,
 )
 from partita.kernels.arrays import Array, Floats, Int32s, Ints, Unsigned
 from partita.labels import current_noise_rule, first_appearance, whole_labels
@@ -385,13 +386,13 @@ def clean_kind(kind: Kind, chain: object) -> Kind:
     return cleaned
 
 
+@about("item_names")
 def clean_names(names: Sequence[str], n_items: int) -> tuple[str, ...]:
     """One unique name per item."""
     cleaned = strings(names, "item_names")
     if len(cleaned) != n_items:
         raise InvalidInputError(
-            f"{len(cleaned)} item names were given for {n_items} items; expected one per item.",
-            argument="item_names",
+            f"{len(cleaned)} item names were given for {n_items} items; expected one per item."
         )
     if len(set(cleaned)) != n_items:
         twice = next(name for name in cleaned if cleaned.count(name) > 1)

@@ -22,7 +22,7 @@ from partita._imports import __version__, require
 from partita._resources import require_memory
 from partita._storage import canonicalise, chunk_slices, smallest_unsigned
 from partita._validate import unexpected
-from partita.errors import ClusterError, InvalidInputError, PartitaError
+from partita.errors import ClusterError, InvalidInputError, PartitaError, about
 from partita.kernels.arrays import Array, Ints, Unsigned
 
 T = TypeVar("T")
@@ -53,6 +53,7 @@ def current_client() -> Any | None:
         return None
 
 
+@about("engine")
 def as_client(engine: Any) -> Any:
     """The client named by ``engine``: one itself, or "dask" for the one in force."""
     distributed = require("distributed", extra="dask", purpose="running on a Dask cluster")
@@ -65,13 +66,11 @@ def as_client(engine: Any) -> Any:
     if client is None:
         raise InvalidInputError(
             "engine='dask' was given, but there is no Dask client. Make one first: "
-            "from dask.distributed import Client; client = Client()",
-            argument="engine",
+            "from dask.distributed import Client; client = Client()"
         )
     if client.asynchronous:
         raise InvalidInputError(
-            "the Dask client is asynchronous; make one with Client(..., asynchronous=False).",
-            argument="engine",
+            "the Dask client is asynchronous; make one with Client(..., asynchronous=False)."
         )
     return require_same_version(client)
 

@@ -47,6 +47,7 @@ def loss_names(fact: Callable[[Loss], bool]) -> str:
     return ", ".join(repr(name) for name in LOSSES if fact(class_of(name)()))
 
 
+@about("loss")
 def as_loss(loss: str | Loss) -> Loss:
     """A loss from its name or from itself; claims of a user's own class are checked first."""
     if isinstance(loss, type) and issubclass(loss, Loss):
@@ -55,28 +56,24 @@ def as_loss(loss: str | Loss) -> Loss:
         except TypeError as error:
             raise InvalidInputError(
                 f"loss={loss.__name__} is a class that needs arguments "
-                f"({error}); expected a loss, as in {loss.__name__}(…).",
-                argument="loss",
+                f"({error}); expected a loss, as in {loss.__name__}(…)."
             ) from None
     if isinstance(loss, Loss):
         if type(loss).__module__.startswith("partita.losses."):
             return loss
-        with about("loss"):
-            return verify_loss(loss)
+        return verify_loss(loss)
     made = _by_name(loss) if isinstance(loss, str) else None
     if made is not None:
         return made
     if callable(loss):
         raise InvalidInputError(
             f"loss={getattr(loss, '__name__', shown(loss))} is a function; expected a loss. Wrap "
-            "a function of two label arrays: loss=pt.CallableLoss(function).",
-            argument="loss",
+            "a function of two label arrays: loss=pt.CallableLoss(function)."
         )
     known = ", ".join(repr(name) for name in LOSSES)
     raise UnknownNameError(
         f"unknown loss {shown(loss)}; expected one of {known}, one with a parameter, as in "
-        "'vi(0.7)' or 'entropy(1.5)', or a loss object.",
-        argument="loss",
+        "'vi(0.7)' or 'entropy(1.5)', or a loss object."
     )
 
 
@@ -364,45 +361,40 @@ def expected_loss(
     return np.array([measure.expected(row, posterior, n_jobs) for row in rows])
 
 
+@about("similarity")
 def as_similarity(matrix: ArrayLike) -> Floats:
     """A valid posterior similarity matrix, or an error that says what is wrong with it."""
     if isinstance(matrix, Draws):
         raise InvalidInputError(
             "similarity is a Draws object; expected a square matrix of probabilities. "
-            "Pass the draws as draws, without similarity.",
-            argument="similarity",
+            "Pass the draws as draws, without similarity."
         )
     refuse_masked(matrix, "similarities", InvalidInputError)
     try:
         values = np.asarray(matrix)
     except ValueError:
         raise InvalidInputError(
-            "similarity has rows of different lengths; expected a square matrix of probabilities.",
-            argument="similarity",
+            "similarity has rows of different lengths; expected a square matrix of probabilities."
         ) from None
     if values.dtype.kind not in "fiub" or values.ndim != 2 or values.size == 0:
         raise InvalidInputError(
             f"similarity has shape {values.shape} and dtype {values.dtype}; expected a square "
-            "matrix of probabilities, one row and one column per item.",
-            argument="similarity",
+            "matrix of probabilities, one row and one column per item."
         )
     values = values.astype(np.float64)
     if values.shape[0] != values.shape[1]:
         raise InvalidInputError(
             f"similarity has shape {values.shape}, which is not square. "
-            "If these are draws (one row per draw), pass them as draws.",
-            argument="similarity",
+            "If these are draws (one row per draw), pass them as draws."
         )
     if not np.isfinite(values).all() or values.min() < 0.0 or values.max() > 1.0 + MASS:
         raise InvalidInputError(
             "similarity must hold probabilities between 0 and 1. "
-            "If these are draws (labels), pass them as draws.",
-            argument="similarity",
+            "If these are draws (labels), pass them as draws."
         )
     if np.abs(values - values.T).max() > MATRIX or np.abs(np.diagonal(values) - 1.0).max() > MATRIX:
         raise InvalidInputError(
             "similarity must be symmetric with ones on the diagonal; this matrix is not. "
-            "partita.similarity(draws) computes one.",
-            argument="similarity",
+            "partita.similarity(draws) computes one."
         )
     return values

@@ -12,7 +12,7 @@ from partita._validate import Rng, integer, strings, unexpected
 from partita._wording import counted, rhat_in_words
 from partita.diagnostics.agreement import functionals
 from partita.diagnostics.diagnose import rhat_and_ess, title_of, trace_functionals
-from partita.errors import NotSupportedError, UnknownNameError
+from partita.errors import NotSupportedError, UnknownNameError, about
 from partita.kernels.arrays import Array, Floats, Ints
 from partita.labels import DrawsLike, LabelsLike
 from partita.plots import _style as style
@@ -44,6 +44,7 @@ class Functional:
         return ", ".join(parts)
 
 
+@about("source")
 def prepare_functionals(
     source: DrawsLike,
     estimate: LabelsLike | None,
@@ -56,14 +57,12 @@ def prepare_functionals(
     if draws.kind == "ensemble":
         raise NotSupportedError(
             "runs of an ensemble have no order and no chains, so there are no traces or ranks to "
-            "show. If they are draws of a posterior, say so: as_draws(draws, kind='posterior').",
-            argument="source",
+            "show. If they are draws of a posterior, say so: as_draws(draws, kind='posterior')."
         )
     if draws.weights is not None:
         raise NotSupportedError(
             "weighted draws have lost their order and chains, so there are no traces or ranks to "
-            "show. Pass the draws before they were merged or weighted.",
-            argument="source",
+            "show. Pass the draws before they were merged or weighted."
         )
     labels = style.estimate_for(source, estimate, draws.n_items)
     values = functionals(posterior, estimate=labels)
