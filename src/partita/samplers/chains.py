@@ -63,7 +63,7 @@ class Arrays:
             row[ADDRESS:] = _addresses(row[FAMILY], functions)
         data = self.ordered(values)
         hyper = self.hyper.copy() if self.n_learned else self.hyper  # which a chain writes to
-        return Likelihood(data, blocks, hyper, self.tables, self.n_rows, self.n_work)
+        return Likelihood(data, blocks, hyper, self.tables, self.n_rows, self.n_work, self.rates)
 
     def ordered(self, values: Floats) -> Floats:
         """The rows with their columns in the order of the blocks; a copy only where it differs.
@@ -364,7 +364,6 @@ def _advance(model: Model, task: Step) -> tuple[ChainState, Record]:
     concentration = run_chain(
         arrays.likelihood(model.values),
         model.prior.own(),
-        arrays.rates,
         model.singleton.copy() if rates.size else model.singleton,
         task.state.concentration,
         rates,

@@ -364,7 +364,6 @@ class Chain:
         self._components, self.alpha = kernels.learn(
             self._likelihood,
             self._prior,
-            self._arrays.rates,
             self.rates,
             self.alpha,
             self._store,
@@ -533,7 +532,6 @@ class Chain:
         kernels.record(
             self._likelihood,
             self._prior,
-            self._arrays.rates,
             self.alpha,
             self.rates,
             self._components,

@@ -16,6 +16,7 @@ from partita.draws import Draws
 from partita.errors import InvalidDataError, about
 from partita.io.data_table import Table, as_table
 from partita.kernels.arrays import Array, Bools, Floats, Ints
+from partita.kernels.gibbs.primitives import Parameters
 from partita.labels import DataLike, DataSource, Labels, LabelsLike, by_size, shared_items
 from partita.samplers.base import Kernel, Moments
 from partita.samplers.chains import Arrays, flatten
@@ -73,26 +74,6 @@ class Density(Result):
     prob: float
 
 
-@dataclass(frozen=True)
-class Parameters:
-    """Parameters learned beside the partitions, draw by draw.
-
-    The prior's parameter and the number of components, (n_draws,), and rates, (n_draws, n_rates).
-    """
-
-    prior: Floats
-    components: Ints
-    rates: Floats
-
-    def rows(self, draws: slice | Ints) -> Parameters:
-        """The parameters of some draws."""
-        return Parameters(self.prior[draws], self.components[draws], self.rates[draws])
-
-    def of(self, block: Block) -> Parameters:
-        """The parameters of the draws of a block."""
-        return self.rows(slice(block.start, block.start + block.n_clusters.size))
-
-
 class Predictions(_FitBase):
     """Predictions for new observations."""
 
@@ -129,65 +110,50 @@ class Predictions(_FitBase):
         mean, lower, upper = np.concatenate(parts, axis=1)
         return Density(encoded, mean, lower, upper, prob)
 
-    def _log_densities(self, encoded: Floats, n_jobs: int | None) -> Iterator[Floats]:
-        """Log densities (n_draws, n_some) of all draws, at the points in blocks."""
-        from partita.kernels.gibbs.family import predictive_log_densities
+    def _log_densities(
+        self,
+        points: Floats,
+        n_jobs: int | None,
+        *,
+        items: Ints | None = None,
+        chosen: Ints | None = None,
+    ) -> Iterator[Floats]:
+        """Log densities (n_draws, n_some) at points in blocks, under all draws or chosen ones.
 
-        arrays, tables = self._model_arrays(self.kernel, encoded)
-        base, alone = self.kernel.log_base(encoded), _log_alone(encoded, arrays, tables)
-        parameters = self._parameters()
-        step = max(1, _CELLS // self.draws.n_draws)
-        for start in range(0, encoded.shape[0], step):
+        Of items, whose rows the points are, given all others.
+        """
+        from partita.kernels.gibbs.family import log_densities
+
+        arrays, tables, alone = self._model_arrays(self.kernel, points, new=items is None)
+        base, learned = self.kernel.log_base(points), self._learned()
+        draws = self.draws
+        if chosen is not None:
+            draws, learned = draws._take(chosen), learned.of(chosen)
+        step = max(1, _CELLS // draws.n_draws)
+        for start in range(0, len(points), step):
             these = slice(start, start + step)
-            points = arrays.likelihood(encoded[these])
 
-            def look(block: Block, these: slice = these, points: Any = points) -> tuple[Floats]:
-                model, mine = arrays.likelihood(self.values), parameters.of(block)
-                found = predictive_log_densities(
-                    points._replace(hyper=model.hyper),
+            def look(block: Block, these: slice = these) -> tuple[Floats]:
+                model = arrays.likelihood(self.values)
+                found = log_densities(
+                    model._replace(data=arrays.ordered(points[these])),
+                    np.empty(0, np.int64) if items is None else items[these],
                     base[these],
                     alone[these].copy(),
                     model,
                     tables.own(),
                     block.rows,
-                    mine.prior,
-                    mine.components,
-                    arrays.rates,
-                    mine.rates,
+                    learned.of(slice(block.start, block.start + block.n_clusters.size)),
                 )
                 return (found,)
 
-            (found,) = concatenate_arrays(map_blocks(look, self.draws, rows=_DRAWS, n_jobs=n_jobs))
+            (found,) = concatenate_arrays(map_blocks(look, draws, rows=_DRAWS, n_jobs=n_jobs))
             yield found
 
     def _leave_one_out(self, chosen: Ints, items: Ints, n_jobs: int | None) -> Floats:
         """log p(x_i | x_−i, c_−i) of items under some draws, (n_chosen, n_items)."""
-        from partita.kernels.gibbs.family import leave_one_out_log_densities
-
-        values = self.values
-        arrays = flatten(self.kernel, len(values), np.asarray(np.isnan(values).any(axis=0)))
-        tables = self.prior.tables(len(values))
-        base, alone = self.kernel.log_base(values), _log_alone(values, arrays, tables)
-        parameters = self._parameters().rows(chosen)
-
-        def look(block: Block) -> tuple[Floats]:
-            mine = parameters.of(block)
-            found = leave_one_out_log_densities(
-                arrays.likelihood(values),
-                base,
-                alone.copy(),
-                tables.own(),
-                block.rows,
-                mine.prior,
-                mine.components,
-                arrays.rates,
-                mine.rates,
-                items,
-            )
-            return (found,)
-
-        kept = self.draws._take(chosen)
-        return concatenate_arrays(map_blocks(look, kept, rows=_DRAWS, n_jobs=n_jobs))[0]
+        found = self._log_densities(self.values[items], n_jobs, items=items, chosen=chosen)
+        return np.concatenate(list(found), axis=1)
 
     def predict(self, new_data: DataSource, labels: LabelsLike) -> Floats:
         """Probabilities of the clusters of a reported partition for new observations.
@@ -217,7 +183,7 @@ class Predictions(_FitBase):
         k = int(partition.max()) + 1
         log_densities = []
         for fixed in self.kernel.given(self.values, partition):
-            arrays, tables = self._model_arrays(fixed, encoded)
+            arrays, tables, alone = self._model_arrays(fixed, encoded)
             sizes, joining = join_weights(
                 arrays.likelihood(encoded),
                 arrays.likelihood(self.values),
@@ -225,7 +191,6 @@ class Predictions(_FitBase):
                 partition,
                 k,
             )
-            alone = _log_alone(encoded, arrays, tables)
             log_densities.append(np.concatenate([joining - sizes, alone[:, None]], axis=1))
         log_weights = logsumexp(log_densities, axis=0) + _log_seats(self.prior, partition)
         weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
@@ -243,13 +208,18 @@ class Predictions(_FitBase):
             table = table.select([table.names.index(name) for name in names])
         return self.kernel.encode(Table(names, table.columns))
 
-    def _model_arrays(self, kernel: Kernel, points: Floats) -> tuple[Arrays, PriorTables]:
-        """Arrays of the model with room for one item more than the data have."""
-        values = self.values
-        incomplete = np.asarray(np.isnan(values).any(axis=0) | np.isnan(points).any(axis=0))
-        return flatten(kernel, len(values), incomplete), self.prior.tables(len(values) + 1)
+    def _model_arrays(
+        self, kernel: Kernel, points: Floats, *, new: bool = True
+    ) -> tuple[Arrays, PriorTables, Floats]:
+        """Arrays of the model, with room for a new item, and log densities of points alone."""
+        from partita.kernels.gibbs.family import prior_predictive
 
-    def _parameters(self) -> Parameters:
+        incomplete = np.asarray(np.isnan(self.values).any(axis=0) | np.isnan(points).any(axis=0))
+        arrays = flatten(kernel, len(self.values), incomplete)
+        tables = self.prior.tables(len(self.values) + int(new))
+        return arrays, tables, prior_predictive(arrays.likelihood(points), tables.arrays)
+
+    def _learned(self) -> Parameters:
         tables = self.prior.tables(self.draws.n_items)
         fixed = np.full(self.draws.n_draws, tables.concentration)
         own = self.trace[tables.parameter] if tables.parameter else fixed
@@ -270,12 +240,6 @@ def _log_seats(prior: PartitionPrior, labels: Labels) -> Floats:
         for size in np.unique(sizes).tolist()
     }
     return np.array([by_size[size] for size in sizes.tolist()])
-
-
-def _log_alone(points: Floats, arrays: Arrays, tables: PriorTables) -> Floats:
-    from partita.kernels.gibbs.family import prior_predictive
-
-    return prior_predictive(arrays.likelihood(points), tables.arrays)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

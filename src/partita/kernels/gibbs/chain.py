@@ -41,7 +41,6 @@ from partita.kernels.gibbs.primitives import (
     Prior,
     Proposal,
     Random,
-    Rates,
     below,
     exp,
     full_lanes,
@@ -357,7 +356,6 @@ def _rename(names: Ints, number: Ints, labels: Int32s) -> None:
 def _learn_rates(
     model: Likelihood,
     prior: Prior,
-    rates: Rates,
     values: Floats,
     clusters: Clusters,
     k: Index,
@@ -366,7 +364,7 @@ def _learn_rates(
     state: Random,
 ) -> None:
     """Draw the learned rates; caches and the densities of items alone follow them."""
-    update_rates(model, rates, clusters.store, clusters.work, k, values, state)
+    update_rates(model, clusters.store, clusters.work, k, values, state)
     refresh_store(model, prior, k, clusters.store, clusters.work)
     fill_prior_predictive(model, prior, empty, clusters.work, clusters.weights, singleton)
 
@@ -395,7 +393,6 @@ def telescope(
 def record_draw(
     model: Likelihood,
     prior: Prior,
-    rates: Rates,
     alpha: float,
     values: Floats,
     components: Index,
@@ -419,14 +416,13 @@ def record_draw(
         first = 5
     for r in range(values.size):
         out[first + r] = values[r]
-        out[3] += log_gamma(values[r], rates.shape[r], rates.rate[r])
+        out[3] += log_gamma(values[r], model.rates.shape[r], model.rates.rate[r])
 
 
 @array_kernel
 def run_chain(
     model: Likelihood,
     prior: Prior,
-    rates: Rates,
     singleton: Floats,
     alpha: float,
     values: Floats,
@@ -452,10 +448,10 @@ def run_chain(
     saved = np.empty((n_rows, 1))
     clusters = empty_clusters(np.empty(n_items, np.int64), n_rows, n_work, np.int64(0))
     empty, terms = np.zeros((n_rows, LANES)), np.empty(max(prior.n_terms, 1))
-    telescoping, learning = telescopes(prior), rates.block.size > 0
+    telescoping, learning = telescopes(prior), model.rates.block.size > 0
     components: Index = np.int64(0)
     if learning:
-        set_rates(model, rates, values)
+        set_rates(model, values)
     row = 0
     for iteration in range(plan.first + 1, plan.last + 1):
         k: Index = np.int64(0)
@@ -469,7 +465,7 @@ def run_chain(
             clusters.position_of[j] = j
         fill_store(model, prior, labels, k, clusters.store, clusters.work)
         if learning:
-            _learn_rates(model, prior, rates, values, clusters, k, empty, singleton, state)
+            _learn_rates(model, prior, values, clusters, k, empty, singleton, state)
         if telescoping:
             components, alpha = telescope(prior, alpha, clusters.store, k, n_items, terms, state)
         done: Index = np.int64(0)
@@ -497,9 +493,7 @@ def run_chain(
                 counts = clusters.store[0]
                 components = draw_components(prior, alpha, counts, k, n_items, terms, state)
             store, work = clusters.store, clusters.work
-            record_draw(
-                model, prior, rates, alpha, values, components, store, work, k, n_items, kept[row]
-            )
+            record_draw(model, prior, alpha, values, components, store, work, k, n_items, kept[row])
             if telescoping:
                 kept[row, 3] += log_constant(prior, alpha, components, n_items)
             row += 1

@@ -42,8 +42,8 @@ from partita.kernels.gibbs.primitives import (
     Block,
     Index,
     Likelihood,
+    Parameters,
     Prior,
-    Rates,
     block_of,
     cells,
     full_lanes,
@@ -324,102 +324,65 @@ def join_weights(
 
 
 @array_kernel
-def predictive_log_densities(
+def log_densities(
     points: Likelihood,
+    items: Ints,
     log_base: Floats,
     log_alone: Floats,
     model: Likelihood,
     prior: Prior,
     labels: Int32s,
-    alphas: Floats,
-    components: Ints,
-    rates: Rates,
-    values: Floats,
+    learned: Parameters,
 ) -> Floats:
     """Log density of each point under each draw, shape (n_draws, n_points).
 
-    ``log_base`` is the factor of each point that no partition changes, ``log_alone`` the log
-    density of a point in a new cluster without it: either alone may be far out of range (x! from
-    171 on). The prior is made for one item more than the data have; its weights are divided by
-    their sum. ``alphas``, numbers of ``components`` and ``values`` of learned rates are those of
-    the draws; where there are any, the prior's tables, the hyperparameters (one array of points
-    and model) and ``log_alone`` are written.
+    Of new points where ``items`` is empty; else of the items of these numbers given all others and
+    their partition, p(x_i | x_−i, c_−i) with the item's own cluster summed out: the normaliser of
+    its step in a Gibbs sweep. ``log_base`` is the factor of each point that no partition changes,
+    ``log_alone`` the log density of a point in a new cluster without it: either alone may be far
+    out of range (x! from 171 on). The prior is made for all items and a new point; its weights are
+    divided by their sum. Where draws have learned parameters, the prior's tables, the
+    hyperparameters (one array of points and model) and ``log_alone`` are written.
     """
     n_draws, n_items = labels.shape
     out = np.empty((n_draws, points.data.shape[0]))
-    empty, work = np.zeros((model.n_rows, LANES)), np.empty((model.n_work, LANES))
-    weights = np.empty(LANES)
-    for m in range(n_draws):
-        k = np.int64(0)
-        for i in range(n_items):
-            k = max(k, np.int64(labels[m, i]) + 1)
-        if telescopes(prior):
-            fill_tables(prior, alphas[m], components[m])
-        if values.shape[1] > 0:
-            set_rates(model, rates, values[m])
-            fill_prior_predictive(points, prior, empty, work, weights, log_alone)
-        opening = log_open(prior, alphas[m], k)
-        sizes, joining = join_weights(points, model, prior, labels[m], k)
-        log_total = log_sum(sizes, k, opening)
-        for p in range(points.data.shape[0]):
-            mixed = log_sum(joining[p], k, opening + log_alone[p])
-            out[m, p] = mixed - log_total + log_base[p]
-    return out
-
-
-@array_kernel
-def leave_one_out_log_densities(
-    model: Likelihood,
-    log_base: Floats,
-    log_alone: Floats,
-    prior: Prior,
-    labels: Int32s,
-    alphas: Floats,
-    components: Ints,
-    rates: Rates,
-    values: Floats,
-    items: Ints,
-) -> Floats:
-    """Log density of items given all others and their partition, shape (n_draws, n_chosen).
-
-    log p(x_i | x_−i, c_−i) with the item's own cluster summed out: the normaliser of its step in
-    a Gibbs sweep. Arguments as of ``predictive_log_densities``; the prior is that of the data.
-    """
-    n_draws, n_items = labels.shape
-    out = np.empty((n_draws, items.size))
     empty, little = np.zeros((model.n_rows, LANES)), np.empty((model.n_work, LANES))
-    weights = np.empty(LANES)
+    saved, weights = np.zeros((model.n_rows, LANES)), np.empty(LANES)
+    front = np.int64(0)
     for m in range(n_draws):
         k = np.int64(0)
         for i in range(n_items):
             k = max(k, np.int64(labels[m, i]) + 1)
+        alpha = learned.prior[m]
         if telescopes(prior):
-            fill_tables(prior, alphas[m], components[m])
-        if values.shape[1] > 0:
-            set_rates(model, rates, values[m])
-            fill_prior_predictive(model, prior, empty, little, weights, log_alone)
+            fill_tables(prior, alpha, learned.components[m])
+        if learned.rates.shape[1] > 0:
+            set_rates(model, learned.rates[m])
+            fill_prior_predictive(points, prior, empty, little, weights, log_alone)
         room = full_lanes(k)
         store, work = np.zeros((model.n_rows, room)), np.empty((model.n_work, room))
-        saved, joining = np.zeros((model.n_rows, LANES)), np.empty(room)
+        joining, sizes = np.empty(room), np.empty(k)
         fill_store(model, prior, labels[m], k, store, work)
-        sizes = np.empty(k)
-        front = np.int64(0)
-        for p in range(items.size):
-            i = items[p]
-            home = np.int64(labels[m, i])
-            alone = store[0, home] == 1.0
-            if not alone:
+        opening, log_total = log_open(prior, alpha, k), 0.0
+        for p in range(points.data.shape[0]):
+            leaves = items.size > 0
+            home = np.int64(labels[m, items[p]]) if leaves else front
+            alone = leaves and store[0, home] == 1.0
+            if leaves and not alone:
                 copy_cluster(store, home, saved, front)
-                remove(model, i, store, work, home)
+                remove(model, items[p], store, work, home)
                 refresh(model, prior, store, work, home)
-            log_weights(model, i, store, work, k, joining)
-            for j in range(k):
-                sizes[j] = store[1, j]
+            log_weights(points, p, store, work, k, joining)
+            if leaves or p == 0:
+                for j in range(k):
+                    sizes[j] = store[1, j]
+                if alone:
+                    sizes[home] = -np.inf
+                opening = log_open(prior, alpha, k - 1 if alone else k)
+                log_total = log_sum(sizes, k, opening)
             if alone:
-                joining[home] = sizes[home] = -np.inf
-            else:
+                joining[home] = -np.inf
+            elif leaves:
                 copy_cluster(saved, front, store, home)
-            opening = log_open(prior, alphas[m], k - 1 if alone else k)
-            mixed = log_sum(joining, k, opening + log_alone[i])
-            out[m, p] = mixed - log_sum(sizes, k, opening) + log_base[i]
+            out[m, p] = log_sum(joining, k, opening + log_alone[p]) - log_total + log_base[p]
     return out

@@ -51,7 +51,6 @@ from partita.kernels.gibbs.primitives import (
     Likelihood,
     Prior,
     Random,
-    Rates,
     block_of,
     cells,
     exp,
@@ -388,7 +387,6 @@ def allocate(
 def learn(
     model: Likelihood,
     prior: Prior,
-    rates: Rates,
     values: Floats,
     weight: float,
     store: Floats,
@@ -402,10 +400,10 @@ def learn(
     """
     components: Index = np.int64(0)
     work = np.empty((model.n_work, store.shape[1]))
-    if rates.block.size > 0:
-        set_rates(model, rates, values)
+    if model.rates.block.size > 0:
+        set_rates(model, values)
         refresh_store(model, prior, k, store, work)
-        update_rates(model, rates, store, work, k, values, state)
+        update_rates(model, store, work, k, values, state)
     if telescopes(prior):
         terms = np.empty(max(prior.n_terms, 1))
         components, weight = telescope(prior, weight, store, k, n_items, terms, state)
@@ -479,7 +477,6 @@ def log_shares(model: Likelihood, prior: Prior, store: Floats, k: Index) -> Floa
 def record(
     model: Likelihood,
     prior: Prior,
-    rates: Rates,
     alpha: float,
     values: Floats,
     components: Index,
@@ -495,6 +492,6 @@ def record(
     if prior.components.size > 0 and not telescopes(prior):
         terms = np.empty(max(prior.n_terms, 1))
         components = draw_components(prior, alpha, store[0], k, n_items, terms, state)
-    record_draw(model, prior, rates, alpha, values, components, store, work, k, n_items, out)
+    record_draw(model, prior, alpha, values, components, store, work, k, n_items, out)
     if telescopes(prior):
         out[3] += log_constant(prior, alpha, components, n_items)

@@ -53,6 +53,15 @@ NORMAL, WISHART, CATEGORICAL, POISSON, INCOMPLETE, USER = 0, 1, 2, 3, 4, 5
 """Family codes."""
 
 
+class Rates(NamedTuple):
+    """Rates of normal columns that are learned: block, column in it, and their gamma priors."""
+
+    block: Ints
+    column: Ints
+    shape: Floats
+    rate: Floats
+
+
 class Likelihood(NamedTuple):
     """Data, columns of a block side by side, and the blocks' constants.
 
@@ -65,6 +74,7 @@ class Likelihood(NamedTuple):
     tables: Floats
     n_rows: int
     n_work: int
+    rates: Rates
 
 
 class Block(NamedTuple):
@@ -102,13 +112,19 @@ class Prior(NamedTuple):
     is_f: bool = False
 
 
-class Rates(NamedTuple):
-    """Rates of normal columns that are learned: block, column in it, and their gamma priors."""
+class Parameters(NamedTuple):
+    """Parameters learned beside the partitions, draw by draw.
 
-    block: Ints
-    column: Ints
-    shape: Floats
-    rate: Floats
+    The prior's parameter and the number of components, (n_draws,), and rates, (n_draws, n_rates).
+    """
+
+    prior: Floats
+    components: Ints
+    rates: Floats
+
+    def of(self, draws: slice | Ints) -> Parameters:
+        """The parameters of some draws."""
+        return Parameters(self.prior[draws], self.components[draws], self.rates[draws])
 
 
 class Clusters(NamedTuple):

@@ -48,7 +48,6 @@ from partita.kernels.gibbs.primitives import (
     Likelihood,
     Prior,
     Random,
-    Rates,
     block_of,
     gamma,
     inlined,
@@ -278,8 +277,9 @@ def _scale_cell(model: Likelihood, b: Index, c: Index) -> Index:
 
 
 @inner_kernel
-def set_rates(model: Likelihood, rates: Rates, values: Floats) -> None:
+def set_rates(model: Likelihood, values: Floats) -> None:
     """Write the values of learned rates into the hyperparameters of their blocks."""
+    rates = model.rates
     for r in range(rates.block.size):
         model.hyper[_scale_cell(model, rates.block[r], rates.column[r])] = values[r]
     for r in range(rates.block.size):
@@ -300,16 +300,10 @@ def set_rates(model: Likelihood, rates: Rates, values: Floats) -> None:
 
 @inner_kernel
 def _learn_normal(
-    model: Likelihood,
-    rates: Rates,
-    r: Index,
-    store: Floats,
-    k: Index,
-    values: Floats,
-    state: Random,
+    model: Likelihood, r: Index, store: Floats, k: Index, values: Floats, state: Random
 ) -> None:
     """Draw the rate of a column of independent normals."""
-    hyper = model.hyper
+    hyper, rates = model.hyper, model.rates
     b, c = rates.block[r], rates.column[r]
     count, row = model.blocks[b, COUNT], model.blocks[b, STATS] + 2 * c
     if model.blocks[b, FAMILY] == INCOMPLETE:
@@ -331,7 +325,6 @@ def _learn_normal(
 @inner_kernel
 def _learn_wishart(
     model: Likelihood,
-    rates: Rates,
     b: Index,
     store: Floats,
     work: Floats,
@@ -340,7 +333,7 @@ def _learn_wishart(
     state: Random,
 ) -> None:
     """Draw the learned scales of a Wishart block, if it has any; its caches are fresh."""
-    n_learned = 0
+    rates, n_learned = model.rates, 0
     for r in range(rates.block.size):
         n_learned += rates.block[r] == b
     if n_learned == 0:
@@ -363,19 +356,14 @@ def _learn_wishart(
 
 @inner_kernel
 def update_rates(
-    model: Likelihood,
-    rates: Rates,
-    store: Floats,
-    work: Floats,
-    k: Index,
-    values: Floats,
-    state: Random,
+    model: Likelihood, store: Floats, work: Floats, k: Index, values: Floats, state: Random
 ) -> None:
     """Draw each learned rate given the k clusters in the store, whose caches are then stale."""
+    rates = model.rates
     for r in range(rates.block.size):
         if model.blocks[rates.block[r], FAMILY] != WISHART:
-            _learn_normal(model, rates, r, store, k, values, state)
+            _learn_normal(model, r, store, k, values, state)
     for b in range(model.blocks.shape[0]):
         if model.blocks[b, FAMILY] == WISHART:
-            _learn_wishart(model, rates, b, store, work, k, values, state)
-    set_rates(model, rates, values)
+            _learn_wishart(model, b, store, work, k, values, state)
+    set_rates(model, values)
