@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 import partita as pt
 from feature_cases import F5, f5, overlapping
 from partita.errors import InvalidInputError
+from partita.kernels import features as kernels
 from partita.losses.builtin import matchings
-from reference.losses import faro
+from reference.losses import best_matching, faro
 from simulated import FIVE
 
 COLUMNS = [set(c) for r in range(1, 5) for c in itertools.combinations(range(4), r)]
@@ -89,6 +90,39 @@ def test_search_finds_and_bounds_respect_the_minimum_of_all_allocations():
         gaps.append(best.gap)
     # Set packing is a relaxation, so a few proofs may stay open.
     assert sum(gap == 0.0 for gap in gaps) >= 20
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_gains_of_flips_and_features_are_those_of_best_matchings(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 9))
+    sets = [
+        [set(np.flatnonzero(rng.random(n) < 0.5)) for _ in range(rng.integers(5))] for _ in range(7)
+    ]
+    draws, weights = pt.FeatureDraws.from_sets(sets, n_items=n), rng.dirichlet(np.ones(6))
+    z, *others = ([set(feature) for feature in draws.sets(m)] for m in range(7))
+    rest, nothing = draws[1:], np.zeros(n)
+    packed = np.array(draws.point(0)), np.array(rest.columns), np.array(rest.offsets)
+
+    def gain(family):
+        return weights @ [best_matching(family, t) - best_matching(z, t) for t in others]
+
+    up, down = np.zeros((len(z) + 1, n)), np.zeros((len(z), n))
+    found = kernels.match_draws(*packed)
+    kernels.flip_masses(*packed[1:], weights, *found, up, down)
+    for r, i in itertools.product(range(len(z) + 1), range(n)):
+        family = [*z, set()]
+        told = -down[r, i] if i in family[r] else up[r, i]
+        family[r] = family[r] ^ {i}
+        assert told == pytest.approx(gain(family))
+    prices = np.empty(len(packed[1]), np.int64)
+    kernels.shadow_prices(packed[2], *found, prices)
+    without = [(t, [*t[:c], *t[c + 1 :]]) for t in others for c in range(len(t))]
+    assert prices.tolist() == [best_matching(z, t) - best_matching(z, less) for t, less in without]
+    for feature in itertools.chain(*others):
+        (column,) = np.array(pt.FeatureDraws.from_sets([[feature]], n_items=n).columns)
+        told = kernels.column_gain(column, *packed[1:], weights, prices, nothing)
+        assert told == pytest.approx(gain([*z, feature]))
 
 
 def planted(n, k, n_draws, noise, seed):
