@@ -335,7 +335,7 @@ class Descent:
 
         up, down = np.zeros((len(z) + 1, self.n_items)), np.zeros((len(z), self.n_items))
         found = match_draws(z, self.columns, self.offsets)
-        flip_masses(self.columns, self.offsets, self.weights, *found, up, down)
+        flip_masses(self.columns, self.offsets, self.weights, found, up, down)
         here = np.concatenate(
             [unpack_columns(z, self.n_items).T, np.zeros((1, self.n_items), np.bool_)]
         )
@@ -368,7 +368,7 @@ class Descent:
         from partita.kernels.features import column_gain, match_draws, shadow_prices
 
         prices = np.empty(len(self.columns), np.int64)
-        shadow_prices(self.offsets, *match_draws(z, self.columns, self.offsets), prices)
+        shadow_prices(self.offsets, match_draws(z, self.columns, self.offsets), prices)
         if self.n_items <= FEW_ITEMS:
             return self.grow_exactly(z, prices)
         sizes = np.bitwise_count(self.columns).sum(axis=1, dtype=np.int64)

@@ -14,27 +14,27 @@ import numpy as np
 from partita.kernels._jit import array_kernel, kernel, part_of_kernel
 from partita.kernels.arrays import Floats, Ints, UInt64s
 from partita.kernels.contingency import count_bits
-from partita.kernels.uncertainty import assign
+from partita.kernels.uncertainty import Cells, assign, cells_and_matching, matching_room
 
 _FAR = 1 << 60
 """Farther than any path."""
 
 
 @part_of_kernel
-def cells_of(z: UInt64s, t: UInt64s, starts: Ints, column: Ints, count: Ints) -> None:
-    """Items that each column of z shares with each of t, where there are any, as rows of cells."""
-    cells = 0
-    starts[0] = 0
+def find_cells(z: UInt64s, t: UInt64s, cells: Cells) -> None:
+    """Items that each column of z shares with each of t, where there are any."""
+    n_cells = 0
+    cells.starts[0] = 0
     for k in range(z.shape[0]):
         for j in range(t.shape[0]):
             shared = np.int64(0)
             for w in range(z.shape[1]):
                 shared += count_bits(z[k, w] & t[j, w])
             if shared > 0:
-                column[cells] = j
-                count[cells] = shared
-                cells += 1
-        starts[k + 1] = cells
+                cells.column[n_cells] = j
+                cells.overlap[n_cells] = shared
+                n_cells += 1
+        cells.starts[k + 1] = n_cells
 
 
 class Matchings(NamedTuple):
@@ -63,8 +63,7 @@ def match_draws(z: UInt64s, columns: UInt64s, offsets: Ints) -> Matchings:
         np.zeros(len(columns), np.int64),
         np.zeros(len(columns), np.int64),
     )
-    cells, work = np.empty((2, k * most + 1), np.int64), np.empty((11, most + 1), np.int64)
-    _match_draws(z, columns, offsets, cells, work, *found)
+    _match_draws(z, columns, offsets, matching_room(k * most, most), *found)
     return found
 
 
@@ -80,31 +79,25 @@ def _match_draws(
     z: UInt64s,
     columns: UInt64s,
     offsets: Ints,
-    cells: Ints,
-    work: Ints,
+    room: Ints,
     shared: Ints,
-    potential: Ints,
-    column_potential: Ints,
-    row: Ints,
+    u: Ints,
+    v: Ints,
+    row_of: Ints,
 ) -> None:
-    starts, column_of, row_of, u, v = work[0], work[1], work[2], work[3], work[4]
-    column, count = cells[0], cells[1]
     k = z.shape[0]
+    cells, found = cells_and_matching(room)
     for m in range(offsets.size - 1):
         first, width = offsets[m], offsets[m + 1] - offsets[m]
-        t = columns[first : offsets[m + 1]]
-        cells_of(z, t, starts, column, count)
-        assign(
-            k, width, starts, column, count, column_of, row_of, u, v,
-            work[5], work[6], work[7], work[8], work[9], work[10],
-        )  # fmt: skip
+        find_cells(z, columns[first : offsets[m + 1]], cells)
+        assign(k, width, cells, found, room)
         for r in range(k):
-            potential[m, r] = u[r]
-            for e in range(starts[r], starts[r + 1]):
-                shared[first + column[e], r] = count[e]
+            u[m, r] = found.u[r]
+            for e in range(cells.starts[r], cells.starts[r + 1]):
+                shared[first + cells.column[e], r] = cells.overlap[e]
         for c in range(width):
-            column_potential[first + c] = v[c]
-            row[first + c] = row_of[c]
+            v[first + c] = found.v[c]
+            row_of[first + c] = found.row_of[c]
 
 
 @part_of_kernel
@@ -132,15 +125,7 @@ def aligned_masses(
 
 @array_kernel
 def flip_masses(
-    columns: UInt64s,
-    offsets: Ints,
-    weights: Floats,
-    shared: Ints,
-    potential: Ints,
-    v: Ints,
-    row_of: Ints,
-    up: Floats,
-    down: Floats,
+    columns: UInt64s, offsets: Ints, weights: Floats, found: Matchings, up: Floats, down: Floats
 ) -> None:
     """Mass of the draws in which a flip of one bit changes M(Z, T), all flips at once.
 
@@ -150,6 +135,7 @@ def flip_masses(
     if it is tight and its column's row leads back to k by tight cells. What is unmatched is
     matched to an empty column or row; all empty rows are one, the last.
     """
+    shared, potential, v, row_of = found
     k, n_words = down.shape[0], columns.shape[1]
     leads = np.empty((k + 1, k + 1), np.bool_)
     some = np.empty(n_words, np.uint64)
@@ -192,14 +178,13 @@ def flip_masses(
 
 
 @array_kernel
-def shadow_prices(
-    offsets: Ints, shared: Ints, u: Ints, v: Ints, row_of: Ints, prices: Ints
-) -> None:
+def shadow_prices(offsets: Ints, found: Matchings, prices: Ints) -> None:
     """M(Z, T) less that without the column, for every column of every draw T.
 
     v of the column and the shortest alternating path, in reduced costs, by which its row finds
     another column, or leaves one row without any: one search by Dijkstra per draw.
     """
+    shared, u, v, row_of = found
     k = u.shape[1]
     distance = np.empty(k, np.int64)
     done = np.empty(k, np.bool_)

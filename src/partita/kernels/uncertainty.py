@@ -7,11 +7,11 @@ cells, and the assignment is solved on those alone.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from partita.kernels._jit import inner_kernel, kernel, writable
+from partita.kernels._jit import inner_kernel, kernel, part_of_kernel, writable
 from partita.kernels.arrays import Floats, Int32s, Ints, Unsigned
 
 _BATCH, _CELLS, _LABELS = 16, 1 << 16, 1 << 20
@@ -25,6 +25,39 @@ _FAR = 1 << 60
 """Farther than any path."""
 
 
+class Cells(NamedTuple):
+    """Items that rows and columns share, where there are any: cells starts[r] … starts[r + 1] − 1
+    are those of row r."""
+
+    starts: Ints
+    column: Ints
+    overlap: Ints
+
+
+class Matching(NamedTuple):
+    """Rows and columns matched one to one, −1 for none, and their potentials.
+
+    Potentials are at least 0, count ≤ u[row] + v[column] in every cell, with equality in cells that
+    are matched, and 0 on rows and columns that are not: whole numbers, so ties are told exactly.
+    """
+
+    column_of: Ints
+    row_of: Ints
+    u: Ints
+    v: Ints
+
+
+def matching_room(n_cells: int, n_sides: int) -> Ints:
+    """Room for the cells and the matching of that many rows or columns, and scratch."""
+    return np.empty((17, max(n_cells, n_sides) + 1), np.int64)
+
+
+@part_of_kernel
+def cells_and_matching(room: Ints) -> tuple[Cells, Matching]:
+    """The parts of the room that have names; those from row 7 on are scratch."""
+    return Cells(room[0], room[1], room[2]), Matching(room[3], room[4], room[5], room[6])
+
+
 def match_rows(reference: Int32s, k: int, rows: Int32s, k_rows: Ints) -> tuple[Int32s, Ints]:
     """The reference cluster that each cluster of each row is matched to, and the items it shares.
 
@@ -35,43 +68,21 @@ def match_rows(reference: Int32s, k: int, rows: Int32s, k_rows: Ints) -> tuple[I
     """
     k_most = int(k_rows.max())
     match, total = np.empty((len(rows), k_most), np.int32), np.empty(len(rows), np.int64)
-    most_cells = min(reference.size, k * k_most)
-    work = np.empty((_N_WORK, max(most_cells, k, k_most) + 1), np.int64)
+    room = matching_room(min(reference.size, k * k_most), max(k, k_most))
     members, begins = np.empty(reference.size, np.int64), np.zeros(k + 1, np.int64)
     _match_rows(
-        writable(reference), members, begins, writable(rows), writable(k_rows), match, total, work
+        writable(reference), members, begins, writable(rows), writable(k_rows), match, total, room
     )
     return match, total
 
 
-_N_WORK = 17
-"""Scratch rows of the matching."""
-
-
 @inner_kernel
-def assign(
-    n: int,
-    m: int,
-    starts: Ints,
-    column: Ints,
-    count: Ints,
-    column_of: Ints,
-    row_of: Ints,
-    u: Ints,
-    v: Ints,
-    distance: Ints,
-    came: Ints,
-    done: Ints,
-    seen: Ints,
-    tree: Ints,
-    depth: Ints,
-) -> None:
-    """A matching of rows and columns with the largest total, by shortest augmenting paths.
-
-    On return the potentials are at least 0, count ≤ u[row] + v[column] in every cell, with
-    equality in cells that are matched, and 0 on rows and columns that are not: whole numbers,
-    so ties are told exactly.
-    """
+def assign(n: int, m: int, cells: Cells, found: Matching, room: Ints) -> None:
+    """A matching of rows and columns with the largest total, by shortest augmenting paths."""
+    starts, column, count = cells
+    column_of, row_of, u, v = found
+    distance, came, done = room[7], room[8], room[9]
+    seen, tree, depth = room[10], room[11], room[12]
     for c in range(m):
         row_of[c] = -1
         v[c] = 0
@@ -148,21 +159,12 @@ def assign(
 
 @inner_kernel
 def _seat_row(
-    row: Any,
-    taken: Any,
-    m: Any,
-    starts: Ints,
-    column: Ints,
-    count: Ints,
-    column_of: Ints,
-    row_of: Ints,
-    u: Ints,
-    v: Ints,
-    fixed: Ints,
-    came: Ints,
-    queue: Ints,
+    row: Any, taken: Any, m: Any, cells: Cells, found: Matching, fixed: Ints, room: Ints
 ) -> bool:
     """Match a row that needs a column, moving rows that are not fixed, at the same total."""
+    starts, column, count = cells
+    column_of, row_of, u, v = found
+    came, queue = room[14], room[15]
     for c in range(m):
         came[c] = -1
     queue[0] = row
@@ -196,29 +198,14 @@ def _seat_row(
 
 
 @inner_kernel
-def _settle_ties(
-    n: int,
-    m: int,
-    starts: Ints,
-    column: Ints,
-    count: Ints,
-    column_of: Ints,
-    row_of: Ints,
-    u: Ints,
-    v: Ints,
-    starts_t: Ints,
-    row_t: Ints,
-    count_t: Ints,
-    filled: Ints,
-    fixed: Ints,
-    fixed_t: Ints,
-    kept: Ints,
-    kept_t: Ints,
-    came: Ints,
-    queue: Ints,
-) -> None:
+def _settle_ties(n: int, m: int, cells: Cells, found: Matching, room: Ints) -> None:
     """Among the matchings of largest total the first: row by row the largest cell, then the
     first column."""
+    starts, column, count = cells
+    column_of, row_of, u, v = found
+    starts_t, row_t, count_t, filled = room[16], room[7], room[8], room[9]
+    fixed, fixed_t, kept, kept_t = room[10], room[11], room[12], room[13]
+    cells_t, found_t = Cells(starts_t, row_t, count_t), Matching(row_of, column_of, v, u)
     # The cells by column, for columns that need a row.
     for c in range(m + 1):
         starts_t[c] = 0
@@ -265,15 +252,9 @@ def _settle_ties(
                 row_of[best] = r
                 # Rows and columns with a potential above 0 are matched in every best matching.
                 if loser >= 0 and u[loser] > 0:
-                    possible = _seat_row(
-                        loser, best, m, starts, column, count, column_of, row_of, u, v, fixed,
-                        came, queue,
-                    )  # fmt: skip
+                    possible = _seat_row(loser, best, m, cells, found, fixed, room)
                 if possible and old >= 0 and v[old] > 0 and row_of[old] < 0:
-                    possible = _seat_row(
-                        old, r, n, starts_t, row_t, count_t, row_of, column_of, v, u, fixed_t,
-                        came, queue,
-                    )  # fmt: skip
+                    possible = _seat_row(old, r, n, cells_t, found_t, fixed_t, room)
                 if not possible:
                     for i in range(n):
                         column_of[i] = kept[i]
@@ -294,7 +275,7 @@ def _match_rows(
     k_rows: Ints,
     match: Int32s,
     total: Ints,
-    work: Ints,
+    room: Ints,
 ) -> None:
     """See ``match_rows``. ``begins``, all 0, and ``members`` become the items by cluster."""
     k = begins.size - 1
@@ -306,12 +287,13 @@ def _match_rows(
     for i in range(reference.size - 1, -1, -1):
         begins[reference[i]] -= 1
         members[begins[reference[i]]] = i
-    starts, column, count, cell_of = work[0], work[1], work[2], work[3]
-    column_of, row_of, u, v = work[4], work[5], work[6], work[7]
+    cells, found = cells_and_matching(room)
+    starts, column, count = cells
+    row_of, cell_of = found.row_of, room[7]
     for r in range(rows.shape[0]):
         k_row = k_rows[r]
         # Items that clusters share, where there are any: starts[c] to starts[c + 1] of c.
-        cells = 0
+        n_cells = 0
         starts[0] = 0
         for t in range(k_row):
             cell_of[t] = -1
@@ -320,12 +302,12 @@ def _match_rows(
             for index in range(begins[c], begins[c + 1]):
                 t = rows[r, members[index]]
                 if cell_of[t] < starts[c]:
-                    cell_of[t] = cells
-                    column[cells] = t
-                    count[cells] = 0
-                    cells += 1
+                    cell_of[t] = n_cells
+                    column[n_cells] = t
+                    count[n_cells] = 0
+                    n_cells += 1
                 count[cell_of[t]] += 1
-            starts[c + 1] = cells
+            starts[c + 1] = n_cells
         apart = True
         shared = np.int64(0)
         for c in range(k):
@@ -343,19 +325,13 @@ def _match_rows(
             row_of[column[best]] = c
             shared += count[best]
         if not apart:  # else every cluster has its first choice, which no assignment can better
-            assign(
-                k, k_row, starts, column, count, column_of, row_of, u, v,
-                work[8], work[9], work[10], work[11], work[12], work[13],
-            )  # fmt: skip
+            assign(k, k_row, cells, found, room)
             shared = np.int64(0)
             for c in range(k):
-                shared += u[c]
+                shared += found.u[c]
             for t in range(k_row):
-                shared += v[t]
-            _settle_ties(
-                k, k_row, starts, column, count, column_of, row_of, u, v, work[3], work[8],
-                work[9], work[10], work[11], work[12], work[13], work[14], work[15], work[16],
-            )  # fmt: skip
+                shared += found.v[t]
+            _settle_ties(k, k_row, cells, found, room)
         unmatched = 0
         for t in range(k_row):
             if row_of[t] < 0:
