@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.integrate import quad
 
 import partita as pt
 from partita.samplers import parallel
@@ -41,53 +42,33 @@ def cases(n: int = 6, seed: int = 1) -> list[Case]:
     levels[:4] = [[0, 0], [1, 1], [2, 2], [0, 3]]
     counts = rng.poisson(np.where(side > 0, 9, 2)[:, None] * [1, 3]).astype(float)
     mixed = np.column_stack([normal[:, 0], counts[:, 0], binary[:, 0], levels[:, 0]])
-    scale = [[1.5, 0.4], [0.4, 1.0]]
+    columns = [0, 1, 0], [0.5, 0.5, 2], [2, 3, 3], [1, 2, 0.5]
+    plane = [0, 0.5], 0.5, 4, [[1.5, 0.4], [0.4, 1.0]]
+    normals, poisson = references.normal_inverse_gamma, references.gamma_poisson
+    bernoulli, categorical = references.beta_bernoulli, references.dirichlet_categorical
     one = pt.NormalInverseGamma(mean=0.2, precision=0.5, shape=2, rate=1)
+    parts = (
+        *((pt.GammaPoisson(2, 0.4), [1]), (one, [0])),
+        *((pt.DirichletCategorical(0.6), [3]), (pt.BetaBernoulli(), [2])),
+    )
+    of_parts = (
+        *((poisson(2, 0.4), [1]), (normals(0.2, 0.5, 2, 1), [0])),
+        *((categorical(0.6, [3]), [3]), (bernoulli(1, 1), [2])),
+    )
     return [
-        Case("normal", one, normal, references.normal_inverse_gamma(0.2, 0.5, 2, 1)),
+        Case("normal", one, normal, normals(0.2, 0.5, 2, 1)),
+        Case("normal by column", pt.NormalInverseGamma(*columns), wide, normals(*columns)),
         Case(
-            "normal by column",
-            pt.NormalInverseGamma([0, 1, 0], [0.5, 0.5, 2], [2, 3, 3], [1, 2, 0.5]),
-            wide,
-            references.normal_inverse_gamma([0, 1, 0], [0.5, 0.5, 2], [2, 3, 3], [1, 2, 0.5]),
+            *("wishart", pt.NormalInverseWishart(*plane), normal),
+            references.normal_inverse_wishart(*plane),
         ),
         Case(
-            "wishart",
-            pt.NormalInverseWishart(mean=[0, 0.5], precision=0.5, degrees=4, scale=scale),
-            normal,
-            references.normal_inverse_wishart([0, 0.5], 0.5, 4, scale),
+            *("bernoulli", pt.BetaBernoulli([0.5, 1, 2], 0.7), binary),
+            bernoulli([0.5, 1, 2], 0.7),
         ),
-        Case(
-            "bernoulli",
-            pt.BetaBernoulli(a=[0.5, 1, 2], b=0.7),
-            binary,
-            references.beta_bernoulli([0.5, 1, 2], 0.7),
-        ),
-        Case(
-            "categorical",
-            pt.DirichletCategorical(weight=0.6),
-            levels,
-            references.dirichlet_categorical(0.6, [3, 4]),
-        ),
-        Case(
-            "poisson", pt.GammaPoisson([2, 1], 0.4), counts, references.gamma_poisson([2, 1], 0.4)
-        ),
-        Case(
-            "product",
-            pt.Product(
-                (pt.GammaPoisson(2, 0.4), [1]),
-                (one, [0]),
-                (pt.DirichletCategorical(0.6), [3]),
-                (pt.BetaBernoulli(), [2]),
-            ),
-            mixed,
-            references.product(
-                (references.gamma_poisson(2, 0.4), [1]),
-                (references.normal_inverse_gamma(0.2, 0.5, 2, 1), [0]),
-                (references.dirichlet_categorical(0.6, [3]), [3]),
-                (references.beta_bernoulli(1, 1), [2]),
-            ),
-        ),
+        Case("categorical", pt.DirichletCategorical(0.6), levels, categorical(0.6, [3, 4])),
+        Case("poisson", pt.GammaPoisson([2, 1], 0.4), counts, poisson([2, 1], 0.4)),
+        Case("product", pt.Product(*parts), mixed, references.product(*of_parts)),
     ]
 
 
@@ -117,8 +98,6 @@ PRIORS = {
 
 def log_prior_by_seating(name: str, sizes: list[int]) -> float:
     """Reference for each prior's log probability; random concentrations by adaptive quadrature."""
-    from scipy.integrate import quad
-
     fixed = {
         "dirichlet": {"concentration": 1.3},
         "pitman–yor": {"concentration": 0.6, "discount": 0.35},

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as parquet
@@ -60,16 +59,16 @@ def test_one_table_from_everywhere(tmp_path):
     FRAME.to_csv(tmp_path / "table.csv", index=False)
     FRAME.to_csv(tmp_path / "table.tsv", index=False, sep="\t")
     FRAME.to_parquet(tmp_path / "table.parquet")
-    polars = pl.from_pandas(FRAME)
+    frame = pl.from_pandas(FRAME)
     first = as_table(FRAME)
     assert [c.dtype.kind for c in first.columns] == ["f", "f", "b", "O"]
-    for other in (polars, polars.to_arrow(), *sorted(tmp_path.iterdir())):
+    for other in (frame, frame.to_arrow(), *sorted(tmp_path.iterdir())):
         table = as_table(other)
         assert table.names == first.names
         for a, b in zip(table.columns, first.columns, strict=True):
             assert a.dtype == b.dtype
             assert a.tolist() == b.tolist()
-    fits = [pt.sample(data, **SHORT) for data in (FRAME, polars, tmp_path / "table.csv")]
+    fits = [pt.sample(data, **SHORT) for data in (FRAME, frame, tmp_path / "table.csv")]
     assert fits[0].draws == fits[1].draws == fits[2].draws
     assert fits[0].columns == ("size", "count", "flag", "kind")
 
@@ -294,20 +293,14 @@ def test_row_numbers_of_pandas_and_r_are_names(tmp_path, sep):
     assert as_table(written(tmp_path, quoted)).item_names == ("s,1", 's"2')
 
 
-def test_numbers_as_names_are_spelled_as_whole_numbers(tmp_path):
+def test_the_index_of_a_parquet_file_is_names_with_numbers_spelled_as_whole_ones(tmp_path):
     path = tmp_path / "t.parquet"
-    pd.DataFrame({"x": [0.1, 0.2]}, index=[7, 10**15 + 1]).to_parquet(path)
-    assert as_table(path).item_names == ("7", "1000000000000001")
+    for index, names in ((["u", "v"], ("u", "v")), ([7, 10**15 + 1], ("7", "1000000000000001"))):
+        pd.DataFrame({"x": [0.1, 0.2]}, index=index).to_parquet(path)
+        assert (as_table(path).names, as_table(path).item_names) == (("x",), names)
     pd.DataFrame({"x": [0.1, 0.2]}, index=[2**53, 2**53 + 1]).to_parquet(path)
     with pytest.raises(pt.PartitaError, match="Write them as text"):
         as_table(path)
-
-
-def test_the_index_of_a_parquet_file_is_names(tmp_path):
-    frame = NUMBERS.set_axis(["u", "v", "w"], axis=0)
-    frame.to_parquet(tmp_path / "t.parquet")
-    table = as_table(tmp_path / "t.parquet")
-    assert (table.names, table.item_names) == (("a", "b"), ("u", "v", "w"))
 
 
 @pytest.mark.parametrize("text", ["1,2\n0.5,3.5\n", "1990,1991\n3,4\n7,9\n", "7\n0.5\n1.5\n"])
@@ -349,10 +342,6 @@ def test_an_empty_line_of_one_column_is_a_missing_cell(tmp_path):
     assert as_table(written(tmp_path, "x,y\n1,2\n\n3,4\n")).n_rows == 2
 
 
-def many(make) -> list:
-    return [make(i) for i in range(25)]
-
-
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
@@ -360,7 +349,7 @@ def many(make) -> list:
         ({"sample_id": [3, 9, 1, 4]}, "'sample_id' has such a name"),
         ({"Unnamed: 0": [0, 1, 2, 3]}, "'Unnamed: 0' has such a name"),
         ({"t": [11, 12, 13, 14, 15]}, "'t' counts the rows"),
-        ({"n": many(lambda i: (7 * i) % 101)}, "'n' holds a different whole number"),
+        ({"n": [7 * i % 101 for i in range(25)]}, "'n' holds a different whole number"),
         ({"who": ["a", "b", "c", "d"]}, "'who' holds a different text"),
         ({"when": ["2021-03-04", "2021-03-05", "2021-03-05"]}, "'when' holds dates"),
         ({"when": ["4.3.2021", "5.3.2021", None, "5.3.2021"]}, "'when' holds dates"),
@@ -438,9 +427,8 @@ def test_categories_of_numbers_are_categories():
 def test_dates_and_durations_are_refused_in_every_table(values):
     numbers = [0.5, 1.5, 2.5, 4.0]
     frame = pd.DataFrame({"x": numbers, "when": values})
-    tables = [frame]
-    tables += [polars.from_pandas(frame), pa.Table.from_pandas(frame, preserve_index=False)]
-    for table in tables:
+    arrow = pa.Table.from_pandas(frame, preserve_index=False)
+    for table in (frame, pl.from_pandas(frame), arrow):
         with pytest.raises(pt.PartitaError, match="'when' holds dates or times"):
             pt.sample(table, **SHORT)
         with pytest.raises(pt.PartitaError, match="'when'"):
@@ -461,13 +449,9 @@ def test_digits_grouped_by_three(tmp_path):
     options = TextOptions(sep=";", thousands=",")
     assert as_table(english, options).columns[0].tolist() == [1234.5, 5678.0, 12.0]
     with pytest.raises(pt.PartitaError, match=r"'1,234\.5'; turn them into numbers"):
-        pt.sample(english_frame(), **SHORT)
+        pt.sample(pd.DataFrame({"x": ["1,234.5", "5,678", "12"], "y": [1.5, 2.5, 2.5]}), **SHORT)
     odd = written(tmp_path, "x;y\n1.23,5;1\n12;2\n1;2\n")
     assert as_table(odd, TextOptions(sep=";", decimal=",")).columns[0].dtype.kind == "O"
-
-
-def english_frame():
-    return pd.DataFrame({"x": ["1,234.5", "5,678", "12"], "y": [1.5, 2.5, 2.5]})
 
 
 def test_the_index_of_a_frame_names_the_items():
@@ -477,9 +461,6 @@ def test_the_index_of_a_frame_names_the_items():
     assert as_table(frame["a"]).item_names == ("ann", "bob", "cyd")
     for unnamed in (NUMBERS, NUMBERS.set_axis(["a", "a", "b"]), NUMBERS.set_axis(["a", None, "b"])):
         assert as_table(unnamed).item_names is None
-
-
-# ---------------------------------------------------------------------------- numbers are read once
 
 
 @pytest.mark.parametrize("suffix", ["npy", "parquet"])

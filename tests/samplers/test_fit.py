@@ -9,6 +9,7 @@ from scipy.special import gammaln
 
 import partita as pt
 from partita.io.data_table import as_table
+from partita.samplers import predict
 from partita.samplers.predict import laws_of, profile
 from reference import samplers_models as references
 from samplers.cases import PRIORS, Case, cases, log_prior_by_seating
@@ -39,6 +40,13 @@ def fixed(prior, alpha, labels) -> float:
     return pt.PitmanYor(alpha, getattr(prior, "discount", 0.0)).log_probability(labels)
 
 
+def densities(case, fit, points):
+    """Predictive density of each point given each draw, shape (draw, point)."""
+    alphas = fit.trace.get("concentration", np.full(len(fit.draws), None)).ravel()
+    draws = list(zip(fit.draws.labels.astype(int), alphas, strict=True))
+    return np.array([[density_given(case, *draw, fit.prior, x) for x in points] for draw in draws])
+
+
 @pytest.mark.parametrize("prior", ["dirichlet, random", "pitman–yor, random", "finite"])
 @pytest.mark.parametrize("name", CASES)
 def test_density_is_the_ratio_of_partition_probabilities(name, prior):
@@ -47,16 +55,7 @@ def test_density_is_the_ratio_of_partition_probabilities(name, prior):
     points = case.values[[0, 5, 8]]
     rows = np.asarray(case.rows)[[0, 5, 8]]
     found = fit.density(rows, prob=0.5)
-    alphas = [None] * 12 if prior == "finite" else fit.trace["concentration"].ravel()
-    each = np.array(
-        [
-            [
-                density_given(case, labels.astype(int), alpha, PRIORS[prior], point)
-                for point in points
-            ]
-            for labels, alpha in zip(fit.draws.labels, alphas, strict=True)
-        ]
-    )
+    each = densities(case, fit, points)
     np.testing.assert_allclose(found.mean, each.mean(axis=0), rtol=1e-9)
     np.testing.assert_allclose(found.lower, np.quantile(each, 0.25, axis=0), rtol=1e-9)
     np.testing.assert_allclose(found.upper, np.quantile(each, 0.75, axis=0), rtol=1e-9)
@@ -81,19 +80,11 @@ def test_density_of_large_counts():
     found = fit.density(grid)
     case = CASES["poisson"]
     one = Case("counts", case.kernel, x, references.gamma_poisson([1], 0.01))
-    expected = [
-        [
-            density_given(one, labels.astype(int), alpha, fit.prior, np.array([point]))
-            for point in grid
-        ]
-        for labels, alpha in zip(fit.draws.labels, fit.trace["concentration"].ravel(), strict=True)
-    ]
-    np.testing.assert_allclose(found.mean, np.mean(expected, axis=0), rtol=1e-9)
+    expected = densities(one, fit, grid[:, None]).mean(axis=0)
+    np.testing.assert_allclose(found.mean, expected, rtol=1e-9)
 
 
 def test_density_in_blocks_of_points_is_the_same(monkeypatch):
-    from partita.samplers import predict
-
     fit = short(CASES["product"])
     whole = fit.density(CASES["product"].rows)
     monkeypatch.setattr(predict, "_CELLS", 100)
@@ -102,8 +93,7 @@ def test_density_in_blocks_of_points_is_the_same(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "prior",
-    ["dirichlet", "dirichlet, random", "pitman–yor", "pitman–yor, random", "finite"],
+    "prior", ["dirichlet", "dirichlet, random", "pitman–yor", "pitman–yor, random", "finite"]
 )
 def test_predictions_are_predictive_probabilities(prior):
     case = CASES["product"]
@@ -159,37 +149,34 @@ def test_wishart_parameters_are_posterior_moments():
         np.testing.assert_allclose(found["covariance"].variance[j], law.var())
 
 
-def test_parameters_of_categories_and_counts():
+@pytest.mark.parametrize(
+    ("name", "parameter", "cluster", "law"),
+    [
+        (
+            *("bernoulli", "probability", 1),
+            lambda x: stats.beta(np.array([0.5, 1, 2]) + x.sum(axis=0), 4.7 - x.sum(axis=0)),
+        ),
+        ("poisson", "rate", 0, lambda x: stats.gamma(np.add([2, 1], x.sum(axis=0)), scale=1 / 5.4)),
+        (
+            *("categorical", "probability of 1", 1),
+            lambda x: stats.dirichlet(0.6 + np.bincount(x[:, 1].astype(int), minlength=4)),
+        ),
+    ],
+)
+def test_parameters_of_categories_and_counts(name, parameter, cluster, law):
     labels = np.array([1, 1, 1, 1, 0, 0, 0, 0, 0])
-    case = CASES["bernoulli"]
-    found = short(case).cluster_parameters(labels)["probability"]
-    ones = case.values[:4].sum(axis=0)
-    posterior = stats.beta(np.array([0.5, 1, 2]) + ones, 0.7 + 4 - ones)
-    np.testing.assert_allclose(found.mean[1], posterior.mean())
-    np.testing.assert_allclose(found.variance[1], posterior.var())
-    case = CASES["poisson"]
-    found = short(case).cluster_parameters(labels)["rate"]
-    posterior = stats.gamma(np.array([2, 1]) + case.values[4:].sum(axis=0), scale=1 / 5.4)
-    np.testing.assert_allclose(found.mean[0], posterior.mean())
-    np.testing.assert_allclose(found.variance[0], posterior.var())
-    case = CASES["categorical"]
-    found = short(case).cluster_parameters(labels)["probability of 1"]
-    weights = 0.6 + np.bincount(case.values[:4, 1].astype(int), minlength=4)
-    np.testing.assert_allclose(found.mean[1], stats.dirichlet(weights).mean())
-    np.testing.assert_allclose(found.variance[1], stats.dirichlet(weights).var())
-    assert found.columns == ("0", "1", "2", "3")
+    found = short(CASES[name]).cluster_parameters(labels)[parameter]
+    posterior = law(CASES[name].values[labels == cluster])
+    np.testing.assert_allclose(found.mean[cluster], posterior.mean())
+    np.testing.assert_allclose(found.variance[cluster], posterior.var())
+    assert parameter[-1] != "1" or found.columns == ("0", "1", "2", "3")
 
 
 def test_parameters_of_a_product_are_side_by_side():
     case = CASES["product"]
     found = short(case).cluster_parameters(np.zeros(9))
-    assert set(found.parameters) == {
-        "rate",
-        "mean",
-        "variance",
-        "probability",
-        "probability of 3",
-    }
+    names = {"rate", "mean", "variance", "probability", "probability of 3"}
+    assert set(found.parameters) == names
     two = pt.NormalInverseGamma(0, 1, 2, 1)
     fit = pt.sample(case.values[:, :2], kernel=pt.Product((two, [1]), (two, [0])), draws=2, rng=0)
     assert fit.cluster_parameters(np.zeros(9))["mean"].columns == ("1", "0")
@@ -298,6 +285,10 @@ def row_of(found, cluster, column, parameter):
     return rows.iloc[0]
 
 
+def interval(row):
+    return [row["given_low"], row["given_high"]]
+
+
 def fitted(data, kernel):
     return pt.sample(data, kernel=kernel, draws=20, burn_in=5, chains=1, rng=0)
 
@@ -313,10 +304,10 @@ def test_a_normal_column_given_the_partition():
     mean = row_of(found, 0, "0", "mean")
     law = stats.t(2 * a, centre, np.sqrt(b / (a * c)))
     assert mean["given"] == pytest.approx(centre)
-    assert [mean["given_low"], mean["given_high"]] == pytest.approx(law.interval(0.9))
+    assert interval(mean) == pytest.approx(law.interval(0.9))
     sd = row_of(found, 0, "0", "sd")
     variance = stats.invgamma(a, scale=b)
-    assert [sd["given_low"], sd["given_high"]] == pytest.approx(np.sqrt(variance.interval(0.9)))
+    assert interval(sd) == pytest.approx(np.sqrt(variance.interval(0.9)))
     assert sd["given"] == pytest.approx(variance.expect(np.sqrt), rel=1e-6)
 
 
@@ -347,12 +338,12 @@ def test_a_learned_rate_is_integrated_out(size):
 
     sd = row_of(found, 0, "0", "sd")
     exact = [np.sqrt(quantile(variances.cdf, q, 1e-9, 1e3)) for q in (0.05, 0.95)]
-    assert [sd["given_low"], sd["given_high"]] == pytest.approx(exact, rel=0.01)
+    assert interval(sd) == pytest.approx(exact, rel=0.01)
     expected = p @ (np.sqrt(rates) * np.exp(gammaln(a - 0.5) - gammaln(a)))
     assert sd["given"] == pytest.approx(expected, rel=0.01)
     mean = row_of(found, 0, "0", "mean")
     exact = [quantile(means.cdf, q, -50, 50) for q in (0.05, 0.95)]
-    assert [mean["given_low"], mean["given_high"]] == pytest.approx(exact, abs=0.005)
+    assert interval(mean) == pytest.approx(exact, abs=0.005)
 
 
 def test_correlated_columns_have_the_marginal_laws():
@@ -369,12 +360,10 @@ def test_correlated_columns_have_the_marginal_laws():
     for j in range(d):
         law = stats.t(freedom, centre[j], np.sqrt(psi[j, j] / ((n + 0.5) * freedom)))
         row = row_of(found, 0, str(j), "mean")
-        assert [row["given_low"], row["given_high"]] == pytest.approx(law.interval(0.8))
+        assert interval(row) == pytest.approx(law.interval(0.8))
         variance = stats.invgamma(freedom / 2, scale=psi[j, j] / 2)
         row = row_of(found, 0, str(j), "sd")
-        assert [row["given_low"], row["given_high"]] == pytest.approx(
-            np.sqrt(variance.interval(0.8))
-        )
+        assert interval(row) == pytest.approx(np.sqrt(variance.interval(0.8)))
 
 
 def test_counts_and_levels_given_the_partition():

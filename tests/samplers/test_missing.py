@@ -14,35 +14,28 @@ from reference import samplers_models as references
 from samplers.cases import PRIORS, Case, exact
 from samplers.test_families import LABELS, compiled, flat
 
-NORMAL = references.normal_inverse_gamma(0.2, 0.5, 2, 1)
-LEVELS = ((0, 1, 2), (0, 1, 2, 3))
+normal, poisson = references.normal_inverse_gamma, references.gamma_poisson
+beta, levels = references.beta_bernoulli, references.dirichlet_categorical
+NORMAL = pt.NormalInverseGamma(0.2, 0.5, 2, 1)
 HOLES = [(0, 1), (1, 0), (3, 0), (3, 1), (5, 1)]  # item 3 has no cell at all
 KERNELS = {
-    "normal": (pt.NormalInverseGamma(0.2, 0.5, 2, 1), [NORMAL, NORMAL]),
+    "normal": (NORMAL, [normal(0.2, 0.5, 2, 1)] * 2),
     "normal by column": (
         pt.NormalInverseGamma([0, 1], [0.5, 2], [2, 3], [1, 2]),
-        [
-            references.normal_inverse_gamma(0, 0.5, 2, 1),
-            references.normal_inverse_gamma(1, 2, 3, 2),
-        ],
+        [normal(0, 0.5, 2, 1), normal(1, 2, 3, 2)],
     ),
-    "bernoulli": (
-        pt.BetaBernoulli([0.5, 1], 0.7),
-        [references.beta_bernoulli(0.5, 0.7), references.beta_bernoulli(1, 0.7)],
-    ),
+    "bernoulli": (pt.BetaBernoulli([0.5, 1], 0.7), [beta(0.5, 0.7), beta(1, 0.7)]),
     "categorical": (
-        pt.DirichletCategorical(0.6, LEVELS),
-        [references.dirichlet_categorical(0.6, [3]), references.dirichlet_categorical(0.6, [4])],
+        pt.DirichletCategorical(0.6, ((0, 1, 2), (0, 1, 2, 3))),
+        [levels(0.6, [3]), levels(0.6, [4])],
     ),
-    "poisson": (
-        pt.GammaPoisson([2, 1], 0.4),
-        [references.gamma_poisson(2, 0.4), references.gamma_poisson(1, 0.4)],
-    ),
+    "poisson": (pt.GammaPoisson([2, 1], 0.4), [poisson(2, 0.4), poisson(1, 0.4)]),
     "product": (
-        pt.Product((pt.GammaPoisson(2, 0.4), [1]), (pt.NormalInverseGamma(0.2, 0.5, 2, 1), [0])),
-        [NORMAL, references.gamma_poisson(2, 0.4)],
+        pt.Product((pt.GammaPoisson(2, 0.4), [1]), (NORMAL, [0])),
+        [normal(0.2, 0.5, 2, 1), poisson(2, 0.4)],
     ),
 }
+"""Kernels and the references of their columns."""
 
 
 def rows_for(name: str, n: int) -> np.ndarray:
@@ -113,20 +106,29 @@ def test_tables_from_everywhere_may_have_holes():
 
 
 MEANS = {
-    "normal": lambda x: (0.5 * 0.2 + x.sum()) / (0.5 + x.size),
-    "poisson": lambda x: (1 + x.sum()) / (0.4 + x.size),
-    "bernoulli": lambda x: (1 + x.sum()) / (1.7 + x.size),
+    pt.NormalInverseGamma: lambda h, x: (
+        (h["precision"] * h["mean"] + x.sum()) / (h["precision"] + x.size)
+    ),
+    pt.GammaPoisson: lambda h, x: (h["shape"] + x.sum()) / (h["rate"] + x.size),
+    pt.BetaBernoulli: lambda h, x: (h["a"] + x.sum()) / (h["a"] + h["b"] + x.size),
 }
+"""Posterior predictive means given hyperparameters and the cells of a cluster."""
+SECOND = {
+    "normal": (pt.NormalInverseGamma, {"mean": 0.2, "precision": 0.5}),
+    "poisson": (pt.GammaPoisson, {"shape": 1, "rate": 0.4}),
+    "bernoulli": (pt.BetaBernoulli, {"a": 1, "b": 0.7}),
+}
+"""What the kernels of these names say about the second column."""
 
 
-@pytest.mark.parametrize("name", MEANS)
+@pytest.mark.parametrize("name", SECOND)
 def test_imputed_means_are_those_of_the_exact_posterior(name):
     case, prior = case_of(name, 6), PRIORS["dirichlet"]
     partitions = np.array(list(pt.lattice.all_partitions(6)))
-    expected = 0.0
+    expected, (kind, hyper) = 0.0, SECOND[name]
     for p, labels in zip(exact(case, prior, partitions), partitions, strict=True):
         cells = case.values[labels == labels[0], 1]  # the second cell of item 0 is missing
-        expected += p * MEANS[name](cells[~np.isnan(cells)])
+        expected += p * MEANS[kind](hyper, cells[~np.isnan(cells)])
     fit = pt.sample(
         case.rows, kernel=case.kernel, prior=prior, draws=4_000, burn_in=50, rng=1, progress=False
     )
@@ -141,22 +143,18 @@ def test_imputed_means_are_those_of_the_exact_posterior(name):
 
 
 RATES = (1.3, [1.0, 2.0, 0.5], pt.Gamma(2, 1), [1.0, pt.Gamma(2, 1), pt.Gamma(3, 2)])
+HYPER = {
+    pt.NormalInverseGamma: {
+        **{"mean": (0.2, [0, 1, -1]), "precision": (0.5, [0.5, 1, 2]), "shape": (2, [2, 3, 4])},
+        "rate": RATES,
+    },
+    pt.GammaPoisson: {"shape": (2, [1, 2, 3]), "rate": (0.4, [0.1, 0.2, 0.3])},
+    pt.BetaBernoulli: {"a": (1, [1, 2, 3]), "b": (0.7, [0.1, 0.2, 0.3])},
+}
 SHAPES = [
-    *(
-        (
-            pt.NormalInverseGamma,
-            dict(zip(("mean", "precision", "shape", "rate"), hyper, strict=True)),
-        )
-        for hyper in product((0.2, [0, 1, -1]), (0.5, [0.5, 1, 2]), (2, [2, 3, 4]), RATES)
-    ),
-    *(
-        (pt.GammaPoisson, dict(zip(("shape", "rate"), hyper, strict=True)))
-        for hyper in product((2, [1, 2, 3]), (0.4, [0.1, 0.2, 0.3]))
-    ),
-    *(
-        (pt.BetaBernoulli, dict(zip(("a", "b"), hyper, strict=True)))
-        for hyper in product((1, [1, 2, 3]), (0.7, [0.1, 0.2, 0.3]))
-    ),
+    (kind, dict(zip(values, hyper, strict=True)))
+    for kind, values in HYPER.items()
+    for hyper in product(*values.values())
 ]
 
 
@@ -178,14 +176,7 @@ def test_any_shape_of_hyperparameters_imputes_any_column(missing, inside):
         expected = []
         for labels in fit.draws.labels:
             cells = rows[labels == labels[2], column]
-            cells = cells[~np.isnan(cells)]
-            expected.append(
-                (h["precision"] * h["mean"] + cells.sum()) / (h["precision"] + cells.size)
-                if kind is pt.NormalInverseGamma
-                else (h["shape"] + cells.sum()) / (h["rate"] + cells.size)
-                if kind is pt.GammaPoisson
-                else (h["a"] + cells.sum()) / (h["a"] + h["b"] + cells.size)
-            )
+            expected.append(MEANS[kind](h, cells[~np.isnan(cells)]))
         found = fit.impute()
         assert (found.row.tolist(), found.column) == ([2], (str(column),))
         assert found.mean[0] == pytest.approx(np.mean(expected), rel=1e-12)

@@ -39,43 +39,28 @@ def incomplete(n):
 CASES["incomplete"] = incomplete(N)
 
 
-def model_of(case, prior=None):
-    table = as_table(case.rows)
-    kernel = case.kernel.bind(table)
-    return build_model(kernel, prior or PRIORS["dirichlet"], kernel.encode(table))
-
-
-def random_state(seed=3):
-    return np.random.SeedSequence(seed).generate_state(4, np.uint64)
-
-
-def store_of(model, slots, k):
-    rows = np.arange(slots.size)
-    likelihood = model.arrays.likelihood(model.values)
-    store = kernels.statistics(likelihood, rows, slots, np.int64(k))
-    kernels.refresh_caches(likelihood, model.prior.arrays, store, np.int64(k))
-    return likelihood, store
-
-
-# ------------------------------------------------------------------ arithmetic
+def model_of(kernel, rows):
+    table = as_table(rows)
+    bound = kernel.bind(table)
+    model = build_model(bound, PRIORS["dirichlet"], bound.encode(table))
+    return model, model.arrays.likelihood(model.values)
 
 
 @pytest.mark.parametrize("name", ["normal", "wishart", "categorical", "poisson", "incomplete"])
 def test_rows_are_allocated_as_one_by_one(name):
     case = incomplete(150) if name == "incomplete" else in_groups(150, 3)[name]
-    model = model_of(case)
-    slots = (np.arange(150) % 3).astype(np.int32)
-    likelihood, store = store_of(model, slots, 3)
-    weights, theta = kernels.draw_parameters(
-        likelihood, model.prior.arrays, store, np.arange(3), random_state()
-    )
+    model, likelihood = model_of(case.kernel, case.rows)
+    rows, slots, prior = np.arange(150), (np.arange(150) % 3).astype(np.int32), model.prior.arrays
+    store = kernels.statistics(likelihood, rows, slots, np.int64(3))
+    kernels.refresh_caches(likelihood, prior, store, np.int64(3))
+    random = np.random.SeedSequence(3).generate_state(4, np.uint64)
+    weights, theta = kernels.draw_parameters(likelihood, prior, store, np.arange(3), random)
     values, levels = model.values, (3, 4)
     densities = np.array(
         [[reference.log_density(name, x, theta[2:, j], levels) for j in range(3)] for x in values]
     )
     expected, log_q = reference.allocate(weights, densities, 12345)
-    rows, found = np.arange(150), np.empty(150, np.int32)
-    key = np.uint64(12345)
+    found, key = np.empty(150, np.int32), np.uint64(12345)
     got = kernels.allocate(likelihood, rows, 0, weights, theta, key, found, False, True)
     np.testing.assert_array_equal(found, expected)
     assert got == pytest.approx(log_q, rel=1e-10)
@@ -90,24 +75,17 @@ def test_rows_are_allocated_as_one_by_one(name):
 
 def test_statistics_in_pieces_are_those_of_all():
     rng = np.random.default_rng(2)
-    case = {case.name: case for case in cases(n=90, seed=5)}["product"]
+    case = in_groups(90, 5)["product"]
     rows = np.asarray(case.rows, float).copy()
     rows[rng.random(90) < 0.2, 0] = np.nan
     wide = rng.normal(size=(90, 5)) @ rng.normal(size=(5, 5)) + 1e4
     wishart = pt.NormalInverseWishart.empirical(wide)
     slots = rng.integers(0, 3, 90).astype(np.int32)
     gaps = incomplete(90)
-    for kernel, data in (
-        (case.kernel, rows),
-        (gaps.kernel, gaps.rows),
-        (wishart, wide),
-    ):
-        table = as_table(data)
-        bound = kernel.bind(table)
-        model = build_model(bound, PRIORS["dirichlet"], bound.encode(table))
-        likelihood = model.arrays.likelihood(model.values)
+    for kernel, data in ((case.kernel, rows), (gaps.kernel, gaps.rows), (wishart, wide)):
+        _, likelihood = model_of(kernel, data)
 
-        def measured(first, last, model=model, likelihood=likelihood):
+        def measured(first, last, likelihood=likelihood):
             part = likelihood._replace(data=likelihood.data[first:last])
             return kernels.statistics(part, np.arange(last - first), slots[first:last], np.int64(3))
 
@@ -126,9 +104,6 @@ def test_statistics_in_pieces_are_those_of_all():
         np.testing.assert_allclose(whole[2:7, j], mine.mean(axis=0))
         scatter = (mine - mine.mean(axis=0)).T @ (mine - mine.mean(axis=0))
         np.testing.assert_allclose(whole[7:22, j], scatter[np.tril_indices(5)], rtol=1e-8)
-
-
-# ------------------------------------------------------------------ law
 
 
 @pytest.fixture
@@ -174,7 +149,7 @@ def test_all_partitions(case, prior, options, few):
     ("case", "prior", "split_merge"), [("normal", "dirichlet", 1), ("wishart", "pitman–yor", 0)]
 )
 def test_all_partitions_of_eight_rows(case, prior, split_merge, few):
-    case, prior = {case.name: case for case in cases(n=8)}[case], PRIORS[prior]
+    case, prior = in_groups(8, 1)[case], PRIORS[prior]
     partitions = np.array(list(pt.lattice.all_partitions(8)))
     fit = run(case, prior, draws=300, split_merge=split_merge)
     assert_exact(frequencies(fit.draws, partitions), exact(case, prior, partitions))
@@ -187,9 +162,6 @@ def test_deleting_emptied_clusters_is_wrong(few, monkeypatch):
     fit = run(case, prior, split_merge=0)
     with pytest.raises(AssertionError):
         assert_exact(frequencies(fit.draws, PARTITIONS), exact(case, prior, PARTITIONS))
-
-
-# ------------------------------------------------------------------ runs
 
 
 def test_threads_and_rounds_change_no_bit(monkeypatch, tmp_path):

@@ -143,9 +143,8 @@ def test_draws_that_the_prior_forbids_are_left_out():
 
 
 def test_errors():
-    with pytest.raises(
-        ReweightingError, match=r"effective draws of 3,000.* Sample again"
-    ) as refused:
+    few = r"effective draws of 3,000.* Sample again"
+    with pytest.raises(ReweightingError, match=few) as refused:
         DRAWN.reweighted(prior=pt.DirichletProcess(1e4), from_prior=ONE)
     assert refused.value.n_effective < 100
     assert refused.value.argument == "prior"

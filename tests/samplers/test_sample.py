@@ -1,11 +1,13 @@
 """sample(): reproducible, resumable, interruptible."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import partita as pt
 from partita.samplers import chains as chain_module
 from partita.samplers import sample as beginning_module
+from samplers.test_own import DATA as FILES
 
 DATA = pt.datasets.four_normals(example=2, n=40, rng=5).data
 SHORT = {"draws": 60, "burn_in": 20, "chains": 3, "rng": 3, "progress": False}
@@ -68,8 +70,6 @@ def test_growing_beyond_the_room_of_the_store_changes_no_distribution():
 
 
 def test_starts_from_a_column_or_a_file(tmp_path):
-    import pandas as pd
-
     labels = np.arange(40) % 3
     options = {"draws": 5, "burn_in": 0, "chains": 2, "rng": 0}
     expected = pt.sample(DATA, initial=labels, **options)
@@ -245,16 +245,12 @@ def test_an_extended_fit_is_that_of_one_run(tmp_path, monkeypatch):
     assert not finished.interrupted
     with pytest.raises(pt.PartitaError, match="draws=0"):
         short.extend(draws=0)
-    from samplers.test_own import DATA as files
-
     with pytest.raises(pt.PartitaError, match="cannot go on"):
-        pt.Fit.load(files / "fit_0_1_wishart.npz").extend(draws=5)
+        pt.Fit.load(FILES / "fit_0_1_wishart.npz").extend(draws=5)
 
 
 def test_progress_where_nothing_can_be_replaced_is_lines(capsys, monkeypatch):
-    from partita.samplers import chains
-
-    monkeypatch.setattr(chains, "_PAUSE", 0.0)
+    monkeypatch.setattr(chain_module, "_PAUSE", 0.0)
     fit = pt.sample(DATA, **(SHORT | {"progress": True}))
     err = capsys.readouterr().err
     assert fit.notes[0] in err
