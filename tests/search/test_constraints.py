@@ -5,7 +5,7 @@ import pytest
 
 import partita as pt
 from loss_instances import INSTANCES
-from partita.search.local_search import Constraints, LocalSearch, repair
+from partita.search.local_search import Constraints, repair
 from partita.search.problem import problem_from_draws
 from search_tasks import all_losses, random_posterior
 
@@ -23,13 +23,14 @@ def rules_for(n):
                 yield k, s
 
 
-def check_every_rule(draws, loss):
+def check_every_rule(draws, loss, **similarity):
     n = draws.n_items
     partitions, losses = all_losses(draws, loss)
     counts = [np.bincount(row) for row in partitions]
+    given = similarity or {"draws": draws}
     for k, s in rules_for(n):
         mine = np.array([(k is None or c.size == k) and c.min() >= s for c in counts])
-        found = pt.estimate(draws, loss=loss, n_clusters=k, min_size=s, bound=None)
+        found = pt.estimate(**given, loss=loss, n_clusters=k, min_size=s, bound=None)
         assert k is None or found.n_clusters == k
         assert found.cluster_sizes.min() >= s
         assert found.expected_loss == pytest.approx(losses[mine].min(), abs=1e-11), (k, s)
@@ -57,13 +58,7 @@ def test_the_best_of_nine_items_that_keeps_the_rules(loss):
 @pytest.mark.parametrize("loss", ["binder", "one_minus_pear", "vi_lb"])
 def test_a_similarity_matrix_tells_the_best_that_keeps_the_rules(loss):
     draws = pt.Draws(np.random.default_rng(2).integers(0, 3, (9, 6)))
-    matrix = pt.similarity(draws)
-    partitions, losses = all_losses(draws, loss)
-    counts = [np.bincount(row) for row in partitions]
-    for k, s in rules_for(6):
-        mine = np.array([(k is None or c.size == k) and c.min() >= s for c in counts])
-        found = pt.estimate(similarity=matrix, loss=loss, n_clusters=k, min_size=s, bound=None)
-        assert found.expected_loss == pytest.approx(losses[mine].min(), abs=1e-11), (k, s)
+    check_every_rule(draws, loss, similarity=pt.similarity(draws))
 
 
 @pytest.mark.usefixtures("searched")
@@ -71,25 +66,6 @@ def test_a_similarity_matrix_tells_the_best_that_keeps_the_rules(loss):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_search_finds_the_best_that_keeps_the_rules(loss, weighted):
     check_every_rule(random_posterior(7, 20, 1 if weighted else 4, weighted=weighted), loss)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_searches_stay_within_the_rules_and_their_sums_are_right(seed):
-    rng = np.random.default_rng(seed)
-    draws = random_posterior(24, 30, seed)
-    problem = problem_from_draws(draws, pt.VI())
-    for k, s in ((None, 3), (3, 1), (5, 4), (11, 2), (20, 1)):
-        rules = Constraints(k, s)
-        start = repair(problem, pt.canonical(rng.integers(0, 9, 24)), rules, rng)
-        assert rules.allow(start)
-        search = LocalSearch(problem, start, rng, rules)
-        before = search.loss
-        search.descend(4)
-        search.refine(6)
-        assert rules.allow(search.labels)
-        assert search.loss <= before
-        fresh = pt.expected_loss(search.labels, draws)[0]
-        assert search.loss == pytest.approx(fresh, abs=1e-11)
 
 
 def test_much_dust_is_swept_up_where_it_fits():

@@ -14,17 +14,13 @@ from reference.partitions import every_partition
 from search_tasks import all_losses, found, make_task, minimisers, random_draws, random_posterior
 
 
-def all_minimisers(draws: pt.Draws, loss, cap: int | None = None) -> list[list[int]]:
-    listed = [c for c in every_partition(draws.n_items) if cap is None or max(c) < cap]
-    return minimisers(loss, listed, draws)
-
-
 @every_loss
 @pytest.mark.parametrize(("n", "cap"), [(2, None), (3, None), (6, None), (6, 1), (6, 2), (6, 3)])
 def test_all_minimisers(loss, n, cap):
     draws = random_draws(n, 8, seed=n)
     task = make_task(draws, loss, max_clusters=cap)
-    assert found(method.search(task)) == all_minimisers(draws, loss, cap)
+    listed = [c for c in every_partition(n) if cap is None or max(c) < cap]
+    assert found(method.search(task)) == minimisers(loss, listed, draws)
     assert (task.log.proven == -np.inf) == (cap is not None)  # a cap proves nothing about the rest
 
 
@@ -68,9 +64,6 @@ def test_too_many_in_doubt_are_swept_and_it_is_said(monkeypatch):
     assert "enumeration" not in best.search.agreed_kinds
 
 
-# ---------------------------------------------------------------- salso's enumeration
-
-
 def records() -> list[dict]:
     function = "minimum over enumerate.partitions"
     return [r for r in ground_truth.load() if r["function"] == function]
@@ -79,15 +72,10 @@ def records() -> list[dict]:
 @pytest.mark.parametrize("record", records(), ids=lambda r: json.dumps(r["arguments"])[-40:])
 def test_minimisers_of_salso(record):
     arguments, value = record["arguments"], record["value"]
-    measure = ground_truth.SALSO[arguments["loss"]]
-    loss = measure(a=arguments["a"]) if "a" in arguments else measure()
-    task = make_task(pt.Draws(arguments["truth"]), loss)
+    task = make_task(pt.Draws(arguments["truth"]), ground_truth.salso_loss(arguments))
     reached = method.search(task)
     assert found(reached) == sorted(pt.canonical(np.array(value["minimisers"])).tolist())
     assert task.evaluate(reached[0].labels) == pytest.approx(value["minimum"], rel=0, abs=1e-10)
-
-
-# ---------------------------------------------------------- Binder's loss as an integer programme
 
 
 @pytest.mark.parametrize("seed", range(4))

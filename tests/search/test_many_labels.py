@@ -221,14 +221,6 @@ def test_draws_of_more_clusters_than_a_table_holds_are_compared_with_each_other(
 # ------------------------------------------------------------------------------- lists of members
 
 
-def many_clusters(n_items: int, n_draws: int, seed: int = 0) -> pt.Draws:
-    """About three items to a cluster."""
-    rng = np.random.default_rng(seed)
-    truth = rng.integers(0, n_items // 3, n_items)
-    noise = rng.integers(0, n_items // 3, (n_draws, n_items))
-    return pt.Draws(np.where(rng.random((n_draws, n_items)) < 0.3, noise, truth))
-
-
 @pytest.mark.parametrize("loss", [pt.VI(0.8), pt.ID()], ids=repr)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_lists_and_tables_agree_after_every_kind_of_step(loss, weighted):
@@ -256,7 +248,8 @@ def test_lists_and_tables_agree_after_every_kind_of_step(loss, weighted):
 
 
 def test_lists_are_chosen_for_many_small_clusters_and_find_the_same(monkeypatch):
-    draws = many_clusters(240, 40)
+    rng = np.random.default_rng(0)
+    draws = pt.Draws(redrawn(rng.integers(0, 80, 240), 40, 0.3, 80, rng))
     assert has_lists(problem_from_draws(draws, pt.VI()))
     listed = pt.estimate(draws, bound=None)
     monkeypatch.setattr("partita.search.settings.FEW_CLUSTERS", 10_000)
@@ -311,10 +304,8 @@ def nearly_single(n_items: int, n_draws: int = 4) -> pt.Draws:
 def test_no_table_of_all_pairs_of_very_many_clusters(asked, monkeypatch):
     monkeypatch.setattr("partita.search.settings.MERGED_CLUSTERS", 100)
     rules, singles = Constraints(**asked), np.arange(3_000, dtype=np.int32)
-    problem, rng = (
-        problem_from_draws(nearly_single(singles.size), pt.VI()),
-        np.random.default_rng(0),
-    )
+    problem = problem_from_draws(nearly_single(singles.size), pt.VI())
+    rng = np.random.default_rng(0)
     tracemalloc.start()
     found = repair(problem, singles, rules, rng)
     if rules.max_clusters is not None:  # such a search may begin with more
@@ -336,11 +327,8 @@ def test_starts_too_fine_for_any_table_are_compared_with_the_draws():
 def test_a_sweep_of_items_that_are_alone_asks_the_clock():
     problem = problem_from_draws(nearly_single(15_000, 2), pt.VI())
     asked = []
-    stop = lambda: bool(asked.append(1))  # noqa: E731
-    search = LocalSearch(
-        problem, np.arange(15_000, dtype=np.int32), np.random.default_rng(0), stop=stop
-    )
-    search.sweep()
+    singles, rng = np.arange(15_000, dtype=np.int32), np.random.default_rng(0)
+    LocalSearch(problem, singles, rng, stop=lambda: bool(asked.append(1))).sweep()
     assert len(asked) > 1
 
 

@@ -41,9 +41,6 @@ def neighbours(labels, pairs: bool, most: int, seed=0) -> list[list[int]]:
     return [first_appearance(row.tolist()) for row in found]
 
 
-# ---------------------------------------------------------------- neighbours
-
-
 @pytest.mark.parametrize("labels", PARTITIONS, ids=str)
 @pytest.mark.parametrize("pairs", [False, True])
 @pytest.mark.parametrize("most", [1, 8, 10_000])
@@ -69,20 +66,14 @@ def test_the_set_that_does_not_fit_is_sampled_evenly(labels, whole, fit):
     for seed in range(repeats):
         seen.update(map(tuple, neighbours(labels, False, whole + fit, seed)))
     listed = reference.covers(labels) + reference.covered(labels)
-    sampled = [row for *_, row in listed if sizes_of(row) in ((2, 4), (1, 1, 1, 1, 2))]
+    sizes = ([2, 4], [1, 1, 1, 1, 2])
+    sampled = [row for *_, row in listed if sorted(Counter(row).values()) in sizes]
     counts = np.array([seen[tuple(row)] for row in sampled])
     assert counts.size == 15
     assert counts.sum() == repeats * fit
     # Five standard deviations of the number of times one of them is drawn.
     mean = repeats * fit / 15
     assert np.abs(counts - mean).max() < 5 * np.sqrt(mean * (1 - fit / 15))
-
-
-def sizes_of(labels) -> tuple[int, ...]:
-    return tuple(sorted(Counter(labels).values()))
-
-
-# ---------------------------------------------------------------- descents
 
 
 @every_loss
@@ -99,17 +90,6 @@ def test_descends_like_the_reference(loss):
         # Equal losses may lead to different partitions, never to different losses at this size.
         ours, theirs = pt.expected_loss([reached.labels, descended], draws, loss)
         assert ours == pytest.approx(theirs, rel=0, abs=1e-11)
-
-
-@pytest.mark.parametrize("cap", [1, 2, 3])
-def test_max_clusters(cap):
-    draws = random_draws(12, 30, seed=8)
-    for loss in ("binder", "vi"):
-        reached = hasse.search(make_task(draws, loss, max_clusters=cap))
-        assert max(int(c.labels.max()) + 1 for c in reached) <= cap
-
-
-# ---------------------------------------------------------------- the paper and its package
 
 
 def greedy_records() -> dict[str, tuple]:
@@ -148,15 +128,11 @@ def test_example_1_of_the_paper():
     assert pt.expected_loss(best, draws)[0] == pytest.approx(0.77, abs=0.005)
 
 
-# -------------------------------------------------------- cuts of a linkage, and sampled partitions
+# ------------------------------------------------------------------------------- cuts of a linkage
 
 
 SEARCHES = {"average": method.search_average, "complete": method.search_complete}
 both = pytest.mark.parametrize("name", SEARCHES)
-
-
-def all_cuts(tree: method.Tree) -> np.ndarray:
-    return np.array([method.cut_into(tree, k) for k in range(tree.order.size, 0, -1)])
 
 
 @every_loss
@@ -166,7 +142,8 @@ def test_losses_of_all_cuts(loss, name, n_items):
     draws = random_draws(n_items, 40, seed=1)
     task = make_task(draws, loss)
     tree = method.link(task, name)
-    expected = pt.expected_loss(all_cuts(tree), draws, loss)
+    cuts = np.array([method.cut_into(tree, k) for k in range(n_items, 0, -1)])
+    expected = pt.expected_loss(cuts, draws, loss)
     assert method._cut_losses(task, tree) == pytest.approx(expected, rel=0, abs=1e-12)
 
 
