@@ -39,7 +39,7 @@ test-lowest:
 # arithmetic wraps around on purpose there, of which NumPy warns. Kernels of samplers are left
 # out: they call each other by machine address, which only compiled ones have.
 PLAIN := $(addprefix tests/,partitions/test_lattice.py losses/test_hasse.py \
-  partitions/test_similarity.py credible/test_kernels.py losses/test_kernels.py \
+  partitions/test_similarity.py credible/test_items_and_clusters.py losses/test_kernels.py \
   io/test_text_kernels.py search/test_tables.py)
 plain: $(STAMP)
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -W ignore::RuntimeWarning -k "not axioms and not threads and not twelve and not 70000" --cov=partita.kernels --cov-config=tests/plain.cfg $(PLAIN)

@@ -14,7 +14,9 @@ from reference.partitions import every_partition
 from strategies import posteriors
 
 METRICS = ["vi", "binder", "id"]
-CASES = posteriors(most=6, draws=12, others=1)
+CASES = posteriors(most=6, draws=12, others=1).map(
+    lambda case: (pt.Draws(case[0], weights=case[1]), *case)
+)
 PROBS = ["0.05", "0.3", "0.5", "0.75", "0.9", "0.95", "1"]
 
 
@@ -30,8 +32,8 @@ def as_dict(bound):
 @settings(max_examples=200)
 @given(CASES, st.sampled_from(METRICS), st.sampled_from(PROBS))
 def test_every_part_agrees_with_the_definition(case, metric, prob):
-    rows, weights, center = case
-    ball = pt.credible_ball(pt.Draws(rows, weights=weights), center, prob=float(prob), loss=metric)
+    draws, rows, weights, center = case
+    ball = pt.credible_ball(draws, center, prob=float(prob), loss=metric)
     wanted = reference.ball(rows, center, Fraction(prob), metric, weights)
     assert ball.radius == pytest.approx(float(wanted["radius"]), abs=1e-8)
     assert ball.coverage == pytest.approx(float(wanted["coverage"]), abs=1e-12)
@@ -47,8 +49,7 @@ def test_every_part_agrees_with_the_definition(case, metric, prob):
 
 @given(CASES, st.sampled_from(METRICS), st.sampled_from(PROBS))
 def test_inside_contains_and_level_tell_the_same_story(case, metric, prob):
-    rows, weights, center = case
-    draws = pt.Draws(rows, weights=weights)
+    draws, rows, _, center = case
     ball = pt.credible_ball(draws, center, loss=metric).at(float(prob))
     assert np.array_equal(ball.inside, ball.distances <= ball.radius)
     for row, here in zip(rows, ball.inside, strict=True):
@@ -62,8 +63,7 @@ def test_inside_contains_and_level_tell_the_same_story(case, metric, prob):
 
 @given(CASES, st.sampled_from(METRICS))
 def test_another_probability_needs_no_new_distances(case, metric):
-    rows, weights, center = case
-    draws = pt.Draws(rows, weights=weights)
+    draws, _, _, center = case
     ball = pt.credible_ball(draws, center, prob=0.5, loss=metric)
     again, direct = ball.at(0.9), pt.credible_ball(draws, center, prob=0.9, loss=metric)
     assert again.distances is ball.distances
@@ -71,15 +71,11 @@ def test_another_probability_needs_no_new_distances(case, metric):
     assert again.bounds == direct.bounds
 
 
-# ------------------------------------------------------------------ the supplement's example
-
-
 FOUR = every_partition(4)
 CENTER = [0, 0, 1, 1]
 COARSEST = {(0, 0, 0, 0)}
 ONE_AND_THREE = {(0, 1, 1, 1), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)}
 TWO_SINGLETONS = {(0, 1, 2, 1), (0, 1, 1, 2), (0, 1, 2, 0), (0, 1, 0, 2)}
-
 
 BALLS = {
     "vi": (9, COARSEST, ONE_AND_THREE),
@@ -220,9 +216,6 @@ def test_error_of_the_radius_where_it_cannot_be_known():
     assert np.isnan(ball.at(1.0).radius_mcse)
     assert np.isnan(pt.credible_ball(draws.labels[:3], draws.labels[0]).radius_mcse)
     assert pt.credible_ball(np.zeros((50, 3), int), [0, 0, 0]).radius_mcse == 0.0
-
-
-# ------------------------------------------------------------------ bad input
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 import partita as pt
+from partita.credible.uncertainty import compare
 from partita.labels import by_size
+from partita.scan import shapes_of
 from reference import uncertainty as reference
 from reference.ground_truth import load
 from reference.losses import similarity
@@ -38,6 +41,29 @@ def affinity_from_matrix(draws, estimate):
     return out
 
 
+@given(CASES, st.sampled_from([0.5, 0.8, 1.0]))
+def test_comparison_with_an_estimate(case, jaccard):
+    draws, estimate = case
+    found = compare(estimate, draws, jaccard=jaccard, n_jobs=1)
+    rows = draws.labels.tolist()
+    wanted = reference.comparison(rows, estimate.tolist(), jaccard, draws.probabilities)
+    wanted["companions"][np.arange(estimate.size), estimate] -= 1.0  # the item itself
+    for name, value in wanted.items():
+        np.testing.assert_allclose(getattr(found, name), value, rtol=0, atol=1e-13, err_msg=name)
+
+
+def test_comparison_in_batches():
+    """More draws, items and clusters than a batch holds: as one batch, and as draw by draw."""
+    rng = np.random.default_rng(0)
+    draws = pt.Draws(rng.integers(0, 200, (40, 300)))
+    estimate = pt.canonical(rng.integers(0, 200, 300))
+    whole = compare(estimate, draws, n_jobs=1)
+    single = [compare(estimate, draws[m : m + 1], n_jobs=1) for m in range(40)]
+    for name in ("placed", "companions", "information", "unchanged", "similar"):
+        wanted = np.mean([getattr(one, name) for one in single], axis=0)
+        np.testing.assert_allclose(getattr(whole, name), wanted, rtol=0, atol=1e-12, err_msg=name)
+
+
 @given(CASES)
 def test_similarity_share_is_the_mean_similarity_scaled_to_one(case):
     draws, estimate = case
@@ -49,6 +75,20 @@ def test_similarity_share_is_the_mean_similarity_scaled_to_one(case):
         items.similarity_share[~alone], (wanted / np.where(sums > 0, sums, 1))[~alone], atol=1e-10
     )
     assert not items.similarity_share[alone].any()
+
+
+def test_weights_that_round_leave_no_similarity():
+    # Item 0 is never with another item; 1 − Σw·1 used to leave 1e-16 of it, scaled to a share of 1.
+    weights = np.array([1.0, 1e-17, 0.3, 0.7])
+    draws = pt.Draws([[0, 1, 1, 1], [0, 1, 2, 2], [0, 1, 1, 2], [0, 1, 2, 1]], weights=weights)
+    items = pt.item_uncertainty(draws, [0, 0, 1, 1])
+    assert items.similarity_share[0].tolist() == [0.0, 0.0]
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        weights = 10.0 ** rng.uniform(-12, 3, 6)
+        labels = np.column_stack([np.full(6, 9), rng.integers(0, 3, (6, 4))])
+        share = pt.item_uncertainty(pt.Draws(labels, weights=weights), [0, 0, 0, 1, 1])
+        assert not share.similarity_share[0].any()
 
 
 @given(CASES)
@@ -145,9 +185,6 @@ def test_a_cluster_that_comes_back():
     assert clusters.jaccard == 0.8
 
 
-# --------------------------------------------------------- aligned draws, against all assignments
-
-
 @given(posteriors(most=8, draws=5, others=1))
 def test_every_draw_in_the_numbering_of_the_reference(case):
     rows, _, given_reference = case
@@ -162,12 +199,29 @@ def test_every_draw_in_the_numbering_of_the_reference(case):
         assert aligned == wanted
 
 
+def test_a_tie_that_takes_two_chains_of_moves():
+    # Cluster 0 may have the first of its two overlaps only if clusters 3 and 4 both move.
+    estimate, row = [0, 1, 2, 0, 1, 2, 3, 3, 4, 3], [0, 1, 2, 3, 4, 5, 6, 0, 3, 0]
+    assert pt.align([row], estimate).tolist() == [[0, 1, 2, 4, -1, -2, 3, 0, 4, 0]]
+    assert matching(row, estimate) == {0: 0, 1: 1, 2: 2, 6: 3, 3: 4}
+
+
+def test_matching_many_clusters_is_not_cubic():
+    rng = np.random.default_rng(0)
+    for n_items in (500, 1000):
+        flat = rng.integers(0, n_items // 2, (20, n_items))
+        singletons = np.arange(n_items)
+        aligned = pt.align(flat, singletons)
+        # Singletons overlap one cluster each by one item, so each cluster has its first item.
+        for row, found in zip(flat, aligned, strict=True):
+            firsts = np.unique(row, return_index=True)[1]
+            assert np.array_equal(np.unique(found), np.sort(firsts))
+        assert pt.item_uncertainty(flat[:3], singletons).placement.shape == (n_items, n_items + 1)
+
+
 def test_the_numbers_of_the_reference_are_kept():
     assert pt.align([[0, 0, 1, 1]], [1, 1, 0, 0]).tolist() == [[1, 1, 0, 0]]
     assert pt.align([[0, 0, 1, 1]], [7, 7, 3, 3]).tolist() == [[0, 0, 1, 1]]
-
-
-# ----------------------------------------------------------- numbers of clusters and sorted sizes
 
 
 @given(posteriors(most=8))
@@ -201,6 +255,16 @@ def test_sorted_sizes(case):
             smaller = sum(m for s, m in zip(sizes, masses, strict=True) if s < column[j])
             assert smaller < level + 1e-8
             assert below >= level - 1e-8
+
+
+@given(CASES, st.integers(1, 4))
+def test_shapes(case, n_ranks):
+    draws, _ = case
+    entropy, ranked = shapes_of(draws, n_ranks)
+    for r, row in enumerate(draws.labels.tolist()):
+        wanted, sizes = shape(row)
+        assert entropy[r] == pytest.approx(wanted, abs=1e-12)
+        assert ranked[r].tolist() == (sizes + [0] * n_ranks)[:n_ranks]
 
 
 def test_few_ranks_are_the_first_of_all():
