@@ -11,6 +11,8 @@ import partita as pt
 from simulated import labels_around
 
 TRUTH = np.repeat([0, 1, 2], 5)
+MOVED = np.where(np.arange(15) == 0, 2, TRUTH)
+"""The clustering of ``truth.csv``: the first item is elsewhere."""
 NAMES = [f"g{i}" for i in range(TRUTH.size)]
 
 
@@ -36,9 +38,7 @@ def prepared(tmp_path_factory):
     rows = [[name, *row] for name, row in zip(NAMES, places.round(3).tolist(), strict=True)]
     write_csv(place / "data.csv", ["id", "x", "y"], rows)
     write_csv(place / "labels.csv", ["item", "cluster"], zip(NAMES, TRUTH.tolist(), strict=True))
-    moved = [*TRUTH.tolist()]
-    moved[0] = 2
-    backwards = list(zip(NAMES, moved, strict=True))[::-1]
+    backwards = list(zip(NAMES, MOVED.tolist(), strict=True))[::-1]
     write_csv(place / "truth.csv", ["item", "cluster"], backwards)
     return place
 

@@ -18,12 +18,6 @@ def _small(monkeypatch):
     monkeypatch.setattr(fit, "BURN_IN", 20)
 
 
-@pytest.fixture
-def without_figures(monkeypatch):
-    """Several seconds of drawing, where the figures are not the point."""
-    monkeypatch.setattr(outputs, "write_figures", lambda *_, **__: None)
-
-
 def test_galaxies(place, partita):
     result = partita("demo")
     out = place / "partita-demo"
@@ -39,7 +33,8 @@ def test_galaxies(place, partita):
     assert pt.read_draws(out / "draws.npz").n_draws == 240
 
 
-def test_examples_are_compared_with_the_truth(place, partita, without_figures):
+def test_examples_are_compared_with_the_truth(place, partita, monkeypatch):
+    monkeypatch.setattr(outputs, "write_figures", lambda *_, **__: None)  # seconds of drawing
     result = partita("demo", "example1", "--seed", 3, "--out", "d")
     truth = pt.datasets.four_normals(example=1, rng=fit.DATA_SEED).labels
     draws = pt.read_draws("d/draws.npz")
@@ -56,9 +51,6 @@ def test_without_the_extras_the_rest_is_made(place, partita, monkeypatch):
     assert "no figures: " in result.stderr
     assert 'pip install "partita[plot]"' in result.stderr
     assert (place / "partita-demo" / "labels.csv").exists()
-
-
-# ------------------------------------------------------------------------------------------- warmup
 
 
 @pytest.mark.parametrize("part", _warmup.PARTS)

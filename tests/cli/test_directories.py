@@ -5,6 +5,7 @@ import shutil
 import sys
 
 import pytest
+import zarr
 
 import partita as pt
 from cli.conftest import start
@@ -87,8 +88,6 @@ def test_two_processes_may_write_one_directory(place, partita):
 
 
 def test_a_store_is_replaced_only_if_it_is_ours(place, partita):
-    import zarr
-
     (place / "photos.zarr").mkdir()
     (place / "photos.zarr" / "holiday.jpg").write_text("")
     zarr.open_group("other.zarr", mode="w").create_array("x", shape=(3,), dtype="i4")[:] = 7
@@ -104,9 +103,6 @@ def test_a_store_is_replaced_only_if_it_is_ours(place, partita):
     assert pt.read_draws("ours.zarr") == pt.read_draws("chain1.csv")
     result = partita("convert", "ours.zarr", "ours.zarr", "--force", code=1)
     assert "is read by this command" in result.stderr
-
-
-# ------------------------------------------------------------------------ killed runs
 
 
 def leave(folder, name, process):
@@ -134,15 +130,8 @@ def test_a_store_stepped_aside_by_a_killed_run_comes_back(tmp_path):
     assert pt.read_draws(tmp_path / "d.zarr") == pt.Draws([[0, 0]])
 
 
-# -------------------------------------------------------------------------------- reports, failures
-
-
-def listing(place):
-    return sorted(str(p.relative_to(place)) for p in place.rglob("*"))
-
-
 def test_a_failure_leaves_nothing_behind(place, partita, monkeypatch):
-    before = listing(place)
+    before = contents(place)
 
     def full(*_):
         raise OSError(28, "No space left on device", "clusters.csv")
@@ -151,7 +140,7 @@ def test_a_failure_leaves_nothing_behind(place, partita, monkeypatch):
     result = partita("summarize", "draws.csv", "--out", "results", code=1)
     assert "results cannot be written: No space left on device. Free some space" in result.stderr
     assert "Estimate" in result.stdout  # what was computed is not thrown away
-    assert listing(place) == before
+    assert contents(place) == before
 
 
 def test_a_report_without_its_libraries_is_refused_early(place, partita, monkeypatch):

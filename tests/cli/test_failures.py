@@ -56,22 +56,9 @@ ARRAYS = {
     "none.npy": np.zeros((0, 2), int),
 }
 
-
-@pytest.fixture
-def odd_files(place):
-    """Files that no command can use for what it is asked."""
-    for name, text in FILES.items():
-        (place / name).write_text(text)
-    for name, array in ARRAYS.items():
-        np.save(place / name, array)
-    pd.DataFrame({"cluster": pd.array([0, None, 1], "Int64")}).to_parquet(place / "null.parquet")
-    (place / "cut.parquet").write_bytes((place / "null.parquet").read_bytes()[:-20])
-
-
 USAGE = "Usage: partita"
 
 
-@pytest.mark.usefixtures("odd_files")
 @pytest.mark.parametrize(
     ("command", "code", "message"),
     [
@@ -127,6 +114,12 @@ USAGE = "Usage: partita"
     ],
 )
 def test_what_cannot_be_done_is_said_and_nothing_is_written(place, partita, command, code, message):
+    for name, text in FILES.items():
+        (place / name).write_text(text)
+    for name, array in ARRAYS.items():
+        np.save(place / name, array)
+    pd.DataFrame({"cluster": pd.array([0, None, 1], "Int64")}).to_parquet("null.parquet")
+    (place / "cut.parquet").write_bytes((place / "null.parquet").read_bytes()[:-20])
     before = sorted(place.iterdir())
     result = partita(*command.split(), code=code)
     assert message in " ".join(result.stderr.split())

@@ -9,6 +9,7 @@ import pytest
 import partita as pt
 from cli.conftest import NAMES
 from partita.io.data_table import as_table
+from partita.samplers import compare
 
 SHORT = ("--draws", 100, "--burn-in", 50, "--chains", 2)
 
@@ -51,13 +52,12 @@ def test_chains_of_many_rows_are_short_unless_told_otherwise(
 
 def test_a_run_can_be_resumed_to_the_same_draws(place, partita, without_report):
     model = ("--columns", "x,y", "--burn-in", 10, "--chains", 2, "--bound", "none")
-    partita("fit", "data.csv", *model, "--draws", 20, "--checkpoint", "c", "--out", "a")
+    words = ("fit", "data.csv", *model, "--draws", 20, "--checkpoint", "c")
+    partita(*words, "--out", "a")
     partita("fit", "data.csv", *model, "--draws", 40, "--resume", "c", "--out", "b")
     partita("fit", "data.csv", *model, "--draws", 40, "--out", "o")
     assert pt.read_draws("b/draws.npz") == pt.read_draws("o/draws.npz")
-    again = partita(
-        "fit", "data.csv", *model, "--draws", 20, "--checkpoint", "c", "--out", "d", code=1
-    )
+    again = partita(*words, "--out", "d", code=1)
     assert "--checkpoint: the checkpoint c exists already" in again.stderr
 
 
@@ -127,12 +127,8 @@ def test_a_dry_run_says_what_was_understood_and_stops(place, partita):
     assert lines[2][:4] == ["same", "left", "out:", "constant"]
     assert lines[3][:3] == ["x", "number", "NormalInverseGamma"]
     assert lines[3][-1] == "1"
-    assert [line[:2] for line in lines[4:8]] == [
-        ["kind", "category"],
-        ["flag", "yes/no"],
-        ["day", "number"],
-        ["code", "category"],
-    ]
+    roles = {"kind": "category", "flag": "yes/no", "day": "number", "code": "category"}
+    assert dict(line[:2] for line in lines[4:8]) == roles
     assert lines[8][:2] == ["4", "items;"]
     assert not (place / "t-fit").exists()
     run = ("--columns", "x,kind", *SHORT, "--out", "f")
@@ -199,8 +195,6 @@ def test_columns_left_out_by_name_and_files_of_another_encoding(place, partita):
 
 
 def test_kernels_are_compared_and_the_best_is_fitted(place, partita, without_report, monkeypatch):
-    from partita.samplers import compare
-
     full = compare.cross_validate
     monkeypatch.setattr(compare, "cross_validate", lambda m, **o: full(m, **o, draws=20, folds=2))
     options = ("fit", "data.csv", "--columns", "x,y", *SHORT)

@@ -33,13 +33,6 @@ def test_every_page_has_examples_and_explains_its_options(name):
     assert silent in ([], ["out"])
 
 
-def short(arguments):
-    """Fewer draws, where an example samples: the point is that it is accepted and runs."""
-    if arguments[0] != "fit":
-        return arguments
-    return [*arguments, "--draws", "20", "--burn-in", "5", "--bound", "none"]
-
-
 @pytest.mark.parametrize("name", [n for n in PAGES if n not in ("demo", "warmup")])
 def test_examples_run_in_the_order_written(name, place, partita, monkeypatch):
     full = compare.cross_validate
@@ -58,7 +51,8 @@ def test_examples_run_in_the_order_written(name, place, partita, monkeypatch):
         words = shlex.split(after)
         assert words.pop(0) == "partita"
         stdin = (place / shlex.split(before)[1]).read_text() if before else None
-        partita(*(short(words) if words[0] != "--version" else words), stdin=stdin)
+        short = ("--draws", 20, "--burn-in", 5, "--bound", "none") if words[0] == "fit" else ()
+        partita(*words, *short, stdin=stdin)
 
 
 def test_help_loads_little():
@@ -74,9 +68,6 @@ def test_help_loads_little():
 def test_the_module_is_the_command(tmp_path):
     shown = run_python("-m", "partita", "--version", cwd=tmp_path)
     assert shown.stdout.split() == ["partita", partita.__version__]
-
-
-# --------------------------------------------------------------------------- what a summary loads
 
 
 NOT_NEEDED = {

@@ -8,29 +8,22 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
+import rdata
 
 import partita as pt
-from cli.conftest import NAMES, PROGRAM, TRUTH, start
+from cli.conftest import MOVED, NAMES, PROGRAM, TRUTH, start
+from io_r import Atom, Listed, write_rda, write_rds
 
 
 @pytest.mark.parametrize("suffix", ["csv", "npy", "txt", "rds"])
 def test_a_similarity_matrix_alone(place, partita, suffix):
     draws = pt.read_draws("draws.csv")
-    matrix = pt.similarity(draws)
+    matrix, path = pt.similarity(draws), f"m.{suffix}"
     if suffix == "csv":
         partita("summarize", "draws.csv", "--out", "r", "--similarity", "csv")
         path = "r/similarity.csv"
-    elif suffix == "npy":
-        np.save("m.npy", matrix)
-        path = "m.npy"
-    elif suffix == "txt":
-        np.savetxt("m.txt", matrix)
-        path = "m.txt"
     else:
-        import rdata
-
-        rdata.write_rds("m.rds", matrix)
-        path = "m.rds"
+        {"npy": np.save, "txt": np.savetxt, "rds": rdata.write_rds}[suffix](path, matrix)
     result = partita("summarize", "--similarity", path, "--loss", "binder", "--json", "--out", "s")
     found = json.loads(result.stdout)
     expected = pt.estimate(similarity=matrix, loss="binder")
@@ -113,31 +106,24 @@ def test_labels_are_compared_to_the_last_digit(place, partita):
         assert "the same clustering" not in partita("compare", source, "one.csv").stdout
 
 
-# ------------------------------------------------------------------------------ compare and convert
-
-
 def test_compare_matches_items_by_name(place, partita):
-    moved = TRUTH.copy()
-    moved[0] = 2
     result = partita("compare", "labels.csv", "truth.csv", "--json", "--loss", "vi", "--loss", "id")
     found = json.loads(result.stdout)
     assert result.stderr == "items of truth.csv were put in the order of labels.csv, by name\n"
-    assert found["distances"] == {name: pt.distance(TRUTH, moved, name) for name in ("vi", "id")}
-    assert found["cross_table"] == pt.cross_table(TRUTH, moved).tolist()
-    assert found["meet"]["labels"] == pt.lattice.meet(TRUTH, moved).tolist()
-    assert found["join"]["labels"] == pt.lattice.join(TRUTH, moved).tolist()
+    assert found["distances"] == {name: pt.distance(TRUTH, MOVED, name) for name in ("vi", "id")}
+    assert found["cross_table"] == pt.cross_table(TRUTH, MOVED).tolist()
+    assert found["meet"]["labels"] == pt.lattice.meet(TRUTH, MOVED).tolist()
+    assert found["join"]["labels"] == pt.lattice.join(TRUTH, MOVED).tolist()
     assert not found["a_refines_b"]
 
 
 def test_losses_with_a_parameter_are_told_apart(place, partita):
-    moved = TRUTH.copy()
-    moved[0] = 2
     losses = ("vi(0.7)", "vi(1.3)", "entropy(1.5)")
     given = [word for loss in losses for word in ("--loss", loss)]
     found = json.loads(partita("compare", "labels.csv", "truth.csv", "--json", *given).stdout)
-    assert found["distances"] == {loss: pt.distance(TRUTH, moved, loss) for loss in losses}
+    assert found["distances"] == {loss: pt.distance(TRUTH, MOVED, loss) for loss in losses}
     text = partita("compare", "labels.csv", "truth.csv", *given).stdout
-    assert f"{pt.distance(TRUTH, moved, losses[0]):.6g} bits" in text
+    assert f"{pt.distance(TRUTH, MOVED, losses[0]):.6g} bits" in text
     against = ("compare", "draws.csv", "--against", "truth.csv", "--json", "--loss", losses[2])
     assert json.loads(partita(*against).stdout)["loss"] == "entropy(1.5)"
 
@@ -163,10 +149,8 @@ def test_compare_writes_both_and_their_meet(place, partita):
     partita("compare", "labels.csv", "truth.csv", "--out", "both.csv")
     lines = (place / "both.csv").read_text().splitlines()
     assert lines[:3] == ["item,a,b,meet", "g0,0,0,0", "g1,0,1,1"]
-    assert (
-        "--force"
-        in partita("compare", "labels.csv", "truth.csv", "--out", "both.csv", code=1).stderr
-    )
+    again = partita("compare", "labels.csv", "truth.csv", "--out", "both.csv", code=1)
+    assert "--force" in again.stderr
 
 
 def test_convert_through_pipes(place, partita):
@@ -177,8 +161,6 @@ def test_convert_through_pipes(place, partita):
 
 
 def test_one_clustering_of_r_is_compared(place, partita):
-    from io_r import Atom, Listed, write_rda, write_rds
-
     labels = np.array([3, 3, 1, 2, 2, 2])
     names = np.array(["a", "b", "c", "d", "e", "f"])
     write_rds(place / "plain.rds", Atom(labels.astype(float)))

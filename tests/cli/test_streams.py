@@ -47,18 +47,13 @@ def on_terminal(arguments, columns, *, stderr=subprocess.DEVNULL, **environment)
     return b"".join(pieces).decode().replace("\r\n", "\n")
 
 
-def test_a_terminal_gets_colours_and_its_own_width(place):
-    text = on_terminal(["summarize", "draws.csv"], 50)
-    assert ESCAPE in text
+@pytest.mark.parametrize("environment", [{}, {"NO_COLOR": "1"}])
+def test_a_terminal_gets_colours_and_its_own_width(place, environment):
+    text = on_terminal(["summarize", "draws.csv"], 50, **environment)
+    assert (ESCAPE in text) == (not environment)
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
     assert max(len(line) for line in plain.splitlines()) <= 50
     assert "3 clusters of sizes" in " ".join(plain.split())
-
-
-def test_no_color(place):
-    text = on_terminal(["summarize", "draws.csv"], 80, NO_COLOR="1")
-    assert ESCAPE not in text
-    assert max(len(line) for line in text.splitlines()) <= 80
 
 
 def test_progress_is_shown_on_a_terminal(place):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from cli.conftest import NAMES, TRUTH
+from cli.conftest import MOVED, NAMES, TRUTH
 
 
 def rows_of(path):
@@ -115,15 +115,7 @@ def test_after_ctrl_c_in_the_search_results_are_kept_and_the_code_says_so(
     assert signal.getsignal(signal.SIGINT) is before
 
 
-# -------------------------------------------------------------- files and tables for R count from 1
-
-
 LABELS = np.array([[0, 0, 0, 1, 1], [0, 0, 0, 1, 1], [0, 0, 1, 1, 1]] * 4)
-
-
-def table(path):
-    with open(path, newline="") as stream:
-        return list(csv.DictReader(stream))
 
 
 @pytest.fixture(scope="module")
@@ -158,18 +150,15 @@ def test_a_directory_of_a_summary(partita, place):
         "clusters.csv": ["cluster", "nearest"],
         "profiles.csv": ["cluster"],
     }.items():
-        ones, zeros = table(place / "one" / name), table(place / "zero" / name)
+        ones, zeros = rows_of(place / "one" / name), rows_of(place / "zero" / name)
         for column in columns:
             assert [int(r[column]) - 1 for r in ones] == [int(r[column]) for r in zeros]
         if "item" in ones[0]:
             assert [r["item"] for r in ones] == [f"g{i}" for i in range(15)]
-    assert "placement.1" in table(place / "one" / "items.csv")[0]
-    assert "placement.0" not in table(place / "one" / "items.csv")[0]
+    assert "placement.1" in rows_of(place / "one" / "items.csv")[0]
+    assert "placement.0" not in rows_of(place / "one" / "items.csv")[0]
     printed = (place / "one" / "summary.txt").read_text()
     assert printed in done.output
-
-
-# --------------------------------------------------- path, core, representatives, compare --against
 
 
 FIVE = "a,b,c,d,e,f\n1,1,2,2,3,3\n1,1,2,2,2,3\n1,1,1,2,2,2\n1,1,2,2,2,2\n1,2,2,3,3,3\n"
@@ -187,8 +176,7 @@ def test_text_json_and_file(draws, tmp_path, partita):
     path = pt.price_path(pt.read_draws(draws), loss="binder")
     done = partita("path", draws, "--loss", "binder", "--out", out)
     assert done.stdout == f"{path}\n"
-    with out.open() as stream:
-        rows = list(csv.DictReader(stream))
+    rows = rows_of(out)
     assert [[int(row[name]) for name in "abcdef"] for row in rows] == path.labels.tolist()
     assert [float(row["high"]) for row in rows[:-1]] == path.breakpoints.tolist()
     plain = json.loads(partita("path", draws, "--loss", "binder", "--json").stdout)
@@ -215,18 +203,13 @@ def test_a_range_of_prices_confines_the_path_of_a_summary(draws, partita):
     assert (path["low"], path["high"]) == (0.6, 1.2)
 
 
-# ----------------------------------------------------------------------------------- partita core
-
-
-def test_a_core_as_text_json_and_file(tmp_path, partita):
-    path, out = tmp_path / "draws.csv", tmp_path / "core.csv"
-    path.write_text(FIVE)
-    core = pt.credible_core(pt.read_draws(path), prob=0.6, held_out=False)
-    asked = ["core", path, "--prob", "0.6", "--in-sample"]
+def test_a_core_as_text_json_and_file(draws, tmp_path, partita):
+    out = tmp_path / "core.csv"
+    core = pt.credible_core(pt.read_draws(draws), prob=0.6, held_out=False)
+    asked = ["core", draws, "--prob", "0.6", "--in-sample"]
     done = partita(*asked, "--out", out)
     assert done.stdout == f"{core}\n"
-    with out.open() as stream:
-        rows = list(csv.DictReader(stream))
+    rows = rows_of(out)
     assert [row["item"] for row in rows] == list("abcdef")
     assert [int(row["core"]) for row in rows] == core.labels.tolist()
     done = partita(*asked, "--json")
@@ -234,11 +217,8 @@ def test_a_core_as_text_json_and_file(tmp_path, partita):
     assert (plain["size"], plain["in_sample_probability"], plain["is_proven"]) == (4, 0.6, True)
     assert plain["probability"] is None  # nothing was held out
     assert plain["in_sample_curve"] == [1.0, 1.0, 0.8, 0.6, 0.4, 0.2]
-    done = partita("core", path, "--prob", "0.6")
+    done = partita("core", draws, "--prob", "0.6")
     assert "8 effective draws held out" in done.stdout
-
-
-# ------------------------------------------------------- partita representatives, compare --against
 
 
 def test_it_prints_writes_and_is_the_library(place, partita):
@@ -262,10 +242,8 @@ def test_against_prints_both_numbers_and_what_they_mean(place, partita):
     result = partita("compare", "draws.csv", "--against", "truth.csv")
     text = " ".join(result.stdout.split())
     draws = pt.read_draws("draws.csv")
-    moved = np.repeat([0, 1, 2], 5)
-    moved[0] = 2
-    p = pt.p_value(draws, moved)
-    level = pt.credible_ball(draws, pt.estimate(draws)).credible_level(moved)
+    p = pt.p_value(draws, MOVED)
+    level = pt.credible_ball(draws, pt.estimate(draws)).credible_level(MOVED)
     assert f"p-value: {float(p):.3g} credible level: {100 * level:.3g}%" in text
     found = json.loads(partita("compare", "draws.csv", "--against", "truth.csv", "--json").stdout)
     assert found["p_value"] == pytest.approx(float(p))
@@ -283,10 +261,8 @@ def test_against_reads_draws_as_other_commands_do(place, partita):
     weighed = ("--weights", "weights.csv")
     done = partita("compare", "draws.dat", "--against", "truth.csv", *words, *weighed)
     found = json.loads(done.stdout)
-    moved = np.repeat([0, 1, 2], 5)
-    moved[0] = 2
     used = pt.Draws(draws, weights=weights).drop(5).thin(2)
-    assert found["p_value"] == pytest.approx(float(pt.p_value(used, moved)))
+    assert found["p_value"] == pytest.approx(float(pt.p_value(used, MOVED)))
 
 
 def test_the_earlier_name_still_works(place, partita):

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import partita as pt
@@ -90,9 +89,6 @@ def test_large_tables_come_in_blocks(monkeypatch):
         pt.as_draws(frame)
 
 
-# ---------------------------------------------------------------- Parquet files of other programs
-
-
 NAMED = pt.Draws(LABELS, item_names="abc")
 
 
@@ -113,14 +109,6 @@ def test_what_pandas_writes(path):
     assert pt.read_draws(path) == pt.as_draws(NAMED, chain=[7, 8])
 
 
-def test_row_groups(path, monkeypatch):
-    labels = np.random.default_rng(0).integers(0, 500, (60, 8))
-    monkeypatch.setattr("partita._storage.BLOCK_LABELS", 40)
-    pt.write_draws(labels, path)
-    assert pq.ParquetFile(path).num_row_groups == 12
-    assert pt.read_draws(path) == pt.Draws(labels)
-
-
 def test_items_in_rows_keep_their_names(tmp_path):
     frame = pd.DataFrame({"run1": [0, 0, 1], "run2": [0, 1, 1]}, index=["a", "b", "c"])
     frame.to_parquet(tmp_path / "t.parquet")
@@ -129,14 +117,8 @@ def test_items_in_rows_keep_their_names(tmp_path):
     assert draws == pt.as_draws(frame, transpose=True)
 
 
-# ------------------------------------------------------------------------------- files that are bad
-
-
 FORMATS = ["csv", "csv.gz", "tsv", "npy", "npz", "parquet", "nc", "rds", "RData"]
 rng = np.random.default_rng(0)
-
-
-# ------------------------------------------------------------------------- any format
 # Damaged, cut and forged files of every format are in tests/fuzz.
 
 
@@ -179,9 +161,6 @@ def test_options_of_text_elsewhere(tmp_path):
         pt.read_draws(tmp_path / "a.npy", header=True, sep=";")
 
 
-# ------------------------------------------------------------------------- NumPy
-
-
 def test_objects_are_said_to_be_pickled(tmp_path):
     """That no code runs, tests/fuzz shows."""
     np.save(tmp_path / "a.npy", np.array([["a", 1]], object))
@@ -218,9 +197,6 @@ def test_npz(tmp_path, monkeypatch):
         pt.read_draws(tmp_path / "a.npz", var_name="q")
 
 
-# ------------------------------------------------------------------------- text
-
-
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
@@ -235,6 +211,7 @@ def test_npz(tmp_path, monkeypatch):
         ("a,a\n1,1\n", InvalidInputError, "the name 'a' is the heading of several"),
         ('"a,b\n1,1\n', FileFormatError, "not closed"),
         (".chain,.weight\n1,1\n", InvalidLabelsError, "no items"),
+        (".weight,a\n1,1\nx,1\n", InvalidInputError, "weight of draw 1 reads 'x'"),
         *(
             (f"{header}\n1,1,0\n", InvalidInputError, "would all be the same")
             for header in (".chain,.chain,a", ".weight,.weight,a", "Chain,.chain,a")

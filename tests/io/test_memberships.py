@@ -5,6 +5,7 @@ import pytest
 import xarray as xr
 
 import partita as pt
+from partita.io import memberships
 
 P = np.array([[[0.9, 0.1], [0.8, 0.2], [0.1, 0.9]], [[0.3, 0.7], [0.2, 0.8], [0.9, 0.1]]])
 
@@ -23,8 +24,6 @@ def test_the_matrix_is_the_limit_of_drawing():
 
 
 def test_blocks_of_draws_change_nothing(monkeypatch):
-    from partita.io import memberships
-
     p = np.random.default_rng(0).dirichlet([1, 1, 1], size=(7, 5))
     whole = pt.similarity_from_memberships(p)
     monkeypatch.setattr(memberships, "_CELLS", 16)

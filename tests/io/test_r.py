@@ -92,9 +92,11 @@ def test_labels_for_r_count_from_one(tmp_path):
     assert list(rdata.read_rda(tmp_path / "a.RData")) == ["draws"]
     pt.write_draws(pt.Draws(LABELS, item_names="abc"), tmp_path / "b.rds")
     assert rdata.read_rds(tmp_path / "b.rds").coords["dim_1"].values.tolist() == ["a", "b", "c"]
-
-
-# ------------------------------------------------------------------------- bad input
+    for chain in ([0, 1], [1, 2]):  # and so do chains
+        draws, path = pt.Draws(LABELS, chain=chain), tmp_path / f"{chain[0]}.rds"
+        pt.write_draws(draws, path)
+        assert read_plainly(path).chain.tolist() == [1, 2]
+        assert pt.read_draws(path) == draws
 
 
 def test_missing_labels(rds):
@@ -108,17 +110,6 @@ def test_missing_labels(rds):
     holes[0, 1] = np.nan
     with pytest.raises(InvalidLabelsError, match=r"NaN at draw 0, item 1|masked"):
         pt.read_draws(rds(holes))
-
-
-def test_the_chains_of_a_matrix_for_r_count_from_one(tmp_path):
-    for chain in ([0, 1], [1, 2]):
-        draws = pt.Draws([[0, 0, 1], [0, 1, 1]], chain=chain)
-        pt.write_draws(draws, tmp_path / f"{chain[0]}.rds")
-        assert read_plainly(tmp_path / f"{chain[0]}.rds").chain.tolist() == [1, 2]
-        assert pt.read_draws(tmp_path / f"{chain[0]}.rds") == draws
-
-
-# ------------------------------------------------------ fits and draws as nine R packages save them
 
 
 Z = np.array([[1, 1, 2], [3, 1, 1], [2, 2, 2], [1, 2, 3]])

@@ -144,9 +144,6 @@ def test_several_files_are_chains(tmp_path):
         pt.read_draws([])
 
 
-# ----------------------------------------------------------------------- labels that stay on disk
-
-
 RNG = np.random.default_rng(2)
 LABELS = RNG.integers(0, 5, (40, 9)) + 3
 DRAWS = pt.Draws(LABELS, chain=np.repeat([0, 1], 20), weights=RNG.random(40) + 0.1)

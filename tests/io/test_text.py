@@ -113,13 +113,6 @@ def test_text_labels():
         read("p,q\nu,v\nu\n", strings=True, header=True)
 
 
-def test_weights_and_chains_in_columns():
-    draws = read('a,.weight,b,.chain\n1,3,1,"1"\n1,1,2,"2"\n')
-    assert draws == pt.Draws([[1, 1], [1, 2]], weights=[3, 1], chain=["1", "2"], item_names="ab")
-    with pytest.raises(ValueError, match="weight of draw 1 reads 'x'"):
-        read(".weight,a\n1,1\nx,1\n")
-
-
 def test_blocks_of_any_size(monkeypatch):
     labels = np.random.default_rng(0).integers(0, 300, (40, 5))
     text = "\n".join(",".join(map(str, row)) for row in labels.tolist()) + "\n"
@@ -131,8 +124,6 @@ def test_blocks_of_any_size(monkeypatch):
         with pytest.raises(InvalidLabelsError, match=r"line 41, column 3: '2.5'"):
             read(text + "1,1,2.5,1,1\n", header=False)
 
-
-# ---------------------------------------------------------------------------- CmdStan
 
 STAN = pt.Draws([[1, 1, 3, 3], [2, 2, 2, 1], [3, 1, 1, 2], [1, 1, 1, 1]])
 
@@ -179,9 +170,6 @@ def both_ways(frame, **options):
     assert pt.as_draws(frame, **options) == from_text
     assert pt.as_draws(pl.from_pandas(frame), **options) == from_text
     return from_text
-
-
-# ------------------------------------------------------------------- columns that are no items
 
 
 @pytest.mark.parametrize("name", ["iter", "Iteration", "ITER", "draw", ".draw", ".iteration"])
@@ -235,9 +223,6 @@ def test_numeric_ids_of_items_are_no_draw():
     assert read(text, header=False).n_draws == 3
 
 
-# --------------------------------------------------------------------------------- ids
-
-
 @pytest.mark.parametrize("ids", [[1, None, 2, 2], [1.5, 1.2, 2, 2], [np.inf, 1, 2, 2]])
 def test_ids_that_are_none(ids):
     for dtype in ("float64", "object"):
@@ -258,9 +243,6 @@ def test_empty_chains():
     assert read('.chain,a\n"NA",1\n"x",1\n').chain.tolist() == ["NA", "x"]
 
 
-# ------------------------------------------------------------------------- the long format
-
-
 def long_table():
     rows = [(1 + t // 2, 1 + t % 2, 1 + t, 1 + i, Z[t, i]) for t in range(4) for i in range(3)]
     return pd.DataFrame(rows, columns=[".chain", ".iteration", ".draw", "i", "z"])
@@ -278,9 +260,6 @@ def test_tidybayes():
             .rename(columns={".draw": "draw"})
             .assign(w=1)
         )
-
-
-# ---------------------------------------------------------------------------- warm-up
 
 
 STAN_COMMENTS = {
@@ -307,9 +286,6 @@ def test_warmup_that_was_not_saved():
     assert read(comments + "lp__,z.1\n" + "-1,1\n" * 7).n_draws == 7
 
 
-# ------------------------------------------------------------------- items in rows, comments
-
-
 def test_items_in_rows_are_pointed_out():
     text = "," + ",".join(f"d{i}" for i in range(9)) + "\n"
     text += "".join(f"{name}" + ",1" * 9 + "\n" for name in "abcdef")
@@ -330,9 +306,6 @@ def test_items_in_rows_are_pointed_out():
     assert pt.as_draws(cells).n_draws == 9
     numbered = text.replace("a,", "1,").replace("b,", "2,")
     assert read(numbered).n_items == 9  # R's row names of draws only count
-
-
-# ------------------------------------------------------------------------- other text
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import json
 import shutil
 
+import h5py
 import numcodecs
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import zarr
 
 import partita as pt
 from partita.errors import FileFormatError, InvalidInputError
+from partita.io.write import _tree
 
 WEIGHTED = pt.Draws([[0, 0, 1], [0, 1, 1]], weights=[0.3, 0.7], chain=[4, 4], item_names="abc")
 
@@ -19,10 +21,6 @@ WEIGHTED = pt.Draws([[0, 0, 1], [0, 1, 1]], weights=[0.3, 0.7], chain=[4, 4], it
 def store(tmp_path):
     pt.write_draws(WEIGHTED, tmp_path / "d.zarr")
     return tmp_path / "d.zarr"
-
-
-def edit(place, **changes):
-    place.write_text(json.dumps(json.loads(place.read_text()) | changes))
 
 
 def test_consolidated_metadata_and_nested_codecs_are_looked_at(store):
@@ -43,7 +41,6 @@ def test_consolidated_metadata_and_nested_codecs_are_looked_at(store):
 
 @pytest.mark.parametrize("zarr_format", [2, 3])
 def test_the_codecs_that_libraries_choose_by_themselves_are_allowed(tmp_path, zarr_format):
-
     labels = np.array([[[1, 1, 2], [3, 2, 2]]])
     data = xr.Dataset({"z": (("chain", "draw", "i"), labels)}, {"i": [7, 8, 9]})
     tree = xr.DataTree.from_dict({"/posterior": data})
@@ -62,8 +59,6 @@ def test_a_missing_chunk_is_no_zero(store, name):
 @pytest.mark.parametrize("version", [2, 3])
 @pytest.mark.parametrize("name", ["posterior/labels", "posterior/chain", "sample_stats/weight"])
 def test_a_chunk_that_is_cut_short_is_no_stray_memory(tmp_path, name, version):
-    from partita.io.write import _tree
-
     path = tmp_path / "d.zarr"
     blosc = zarr.codecs.BloscCodec() if version == 3 else numcodecs.Blosc()
     encoding = {
@@ -105,8 +100,6 @@ def test_weights_do_not_vanish(tmp_path, suffix):
     if suffix == "zarr":
         shutil.rmtree(path / "sample_stats")
     else:
-        import h5py
-
         with h5py.File(path, "a") as file:
             del file["sample_stats"]
     with pytest.raises(FileFormatError, match="sample_stats"):
@@ -122,7 +115,8 @@ def test_a_missing_chunk_of_another_variable_does_not_matter(store):
 
 
 def test_weights_are_not_talked_away(store):
-    edit(store / "posterior" / "labels" / ".zattrs", partita_weighted=0)
+    notes = store / "posterior" / "labels" / ".zattrs"
+    notes.write_text(json.dumps(json.loads(notes.read_text()) | {"partita_weighted": 0}))
     (store / ".zattrs").write_text("{}")  # as stores of version 0.1 have it
     with pytest.raises(FileFormatError, match="say that draws have no weights"):
         pt.read_draws(store)
