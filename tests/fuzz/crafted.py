@@ -55,6 +55,9 @@ def npy(path: Path, array: Any, reads: Any = None, **options: Any) -> Any:
     return reads
 
 
+HEAD = "{'descr': '<i8', 'fortran_order': %s, 'shape': %s}"
+
+
 def npy_bytes(header: str, content: bytes = b"") -> bytes:
     """An npy file that declares what it likes."""
     head = header.encode() + b" " * (117 - len(header)) + b"\n"
@@ -177,15 +180,9 @@ CRAFTED: dict[str, Maker] = {
     "comments without end.csv.gz": packed(400, b"#\n" * (1 << 19)),
     "a row and blank lines without end.csv.gz": packed(400, b"\n" * (1 << 20), b"1,1,2\n"),
     "text.npy": text("1,1\n"),
-    "a shape beyond.npy": text(
-        npy_bytes("{'descr': '<i8', 'fortran_order': False, 'shape': (1000000000000, 9)}")
-    ),
-    "a negative shape.npy": text(
-        npy_bytes("{'descr': '<i8', 'fortran_order': False, 'shape': (-1, 9)}", bytes(72))
-    ),
-    "code in the header.npy": text(
-        npy_bytes("{'descr': '<i8', 'fortran_order': __import__('os'), 'shape': (1, 1)}", bytes(8))
-    ),
+    "a shape beyond.npy": text(npy_bytes(HEAD % ("False", "(1000000000000, 9)"))),
+    "a negative shape.npy": text(npy_bytes(HEAD % ("False", "(-1, 9)"), bytes(72))),
+    "code in the header.npy": text(npy_bytes(HEAD % ("__import__('os')", "(1, 1)"), bytes(8))),
     "an odd header.npy": text(npy_bytes("{'descr': '<i8', 'shape': (((((((((", bytes(8))),
     "pickles.npy": pickled,
     "records.npy": npy(np.zeros((2, 3), [("a", "i4"), ("b", "f8")])),

@@ -81,10 +81,8 @@ def _texts() -> Iterator[tuple[str, Maker]]:
     yield "row names with #", _file("a.csv", ("," + HEAD + "\n" + rows).encode())
     marked = np.where(LABELS % 2 == 1, "#", "").astype(object) + LABELS.astype(str)
     yield "labels with #", _file("a.csv", _csv(marked), strings=True, header=False)
-    yield (
-        "labels with # under a header",
-        _file("a.csv", _csv(marked, header=HEAD), strings=True, header=True),
-    )
+    headed = _file("a.csv", _csv(marked, header=HEAD), strings=True, header=True)
+    yield "labels with # under a header", headed
     commented = _csv(header=HEAD).replace(b"\n1,", b"\n#1,")
     yield "rows commented out", _file("a.csv", commented)
     for end in (-1, -2, -3):
@@ -108,22 +106,15 @@ def _known(place: Path, make: Maker, labels: Any) -> Any:
 
 
 def _tables() -> Iterator[tuple[str, Maker]]:
-    for names in (
-        ("draw", "item", "label"),
-        (".draw", "i", "z"),
-        ("iteration", "obs", "cluster"),
-        ("Draw", "a", "b"),
-        ("sample_no", "item", "label"),
-        ("mcmc", "unit", "s"),
-        ("x", "y", "z"),
+    for words in (
+        *("draw item label", ".draw i z", "iteration obs cluster", "Draw a b"),
+        *("sample_no item label", "mcmc unit s", "x y z"),
     ):
+        names = tuple(words.split())
         for order in ("by draw", "by item", "shuffled", "downwards"):
-            content = _long(order, names)
+            content, cut = _long(order, names), _long(order, names, drop=1)
             yield f"long {names} {order}", _file("a.csv", content)
-            yield (
-                f"long {names} {order} incomplete",
-                _refused(_file("a.csv", _long(order, names, drop=1))),
-            )
+            yield f"long {names} {order} incomplete", _refused(_file("a.csv", cut))
             yield f"long frame {names} {order}", _frame_of(content)
             yield f"long behind row names {names} {order}", _file("a.csv", _numbered(content))
         if names[1] not in "ay":
@@ -247,14 +238,11 @@ def _netcdf(place: Path, kind: str) -> Any:
             sources = h5py.VirtualLayout(shape=(1, 30, 12), dtype="u1")
             sources[0] = h5py.VirtualSource(str(place / "gone.h5"), "x", shape=(30, 12))
             new = group.create_virtual_dataset("labels", sources)
-        elif kind == "half":
-            new = group.create_dataset("labels", chunks=(1, 5, 12), **layout)
-            new[0, :15] = LABELS[:15]
-        elif kind == "nothing":
-            new = group.create_dataset("labels", **layout)
         else:
-            new = group.create_dataset("labels", chunks=(1, 5, 12), **layout)
-            new[0] = LABELS
+            whole = {"half": 15, "nothing": 0}.get(kind, 30)
+            chunks = (1, 5, 12) if whole else None
+            new = group.create_dataset("labels", chunks=chunks, **layout)
+            new[0, :whole] = LABELS[:whole]
         for axis, scale in enumerate(scales):
             new.dims[axis].attach_scale(scale)
         for name, value in attributes.items():
@@ -331,10 +319,8 @@ def _held() -> Iterator[tuple[str, Maker]]:
         "unsigned": lambda _: frame(**whole),
     }.items():
         yield f"large in {name}", held(make, beside)
-    yield (
-        "large in lists with a float",
-        held(lambda _: [[*r[:-1], float(r[-1])] for r in beside.tolist()], beside),
-    )
+    lists = [[*row[:-1], float(row[-1])] for row in beside.tolist()]
+    yield "large in lists with a float", held(lambda _: lists, beside)
     yield "Decimal", held(lambda _: [[decimal.Decimal(int(v)) for v in row] for row in LARGE])
     yield "objects", held(lambda _: LARGE.astype(object))
     yield "float64", held(lambda _: LARGE.astype(np.float64))

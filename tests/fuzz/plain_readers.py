@@ -31,15 +31,8 @@ def read_plainly(path: Path) -> Content:
             return _text(opened(path).read(), name.removesuffix(packed))
     if name.endswith((".csv", ".tsv")):
         return _text(path.read_bytes(), name)
-    readers = {
-        ".npy": _npy,
-        ".npz": _npz,
-        ".parquet": _parquet,
-        ".nc": _netcdf,
-        ".zarr": _zarr,
-        ".rds": _r,
-        ".RData": _r,
-    }
+    readers = {".npy": _npy, ".npz": _npz, ".parquet": _parquet, ".nc": _netcdf, ".zarr": _zarr}
+    readers |= {".rds": _r, ".RData": _r}
     return readers[path.suffix](path)
 
 
@@ -90,13 +83,8 @@ def _npy(path: Path) -> Content:
 def _npz(path: Path) -> Content:
     with np.load(path, allow_pickle=False) as stored:
         arrays = {name: stored[name] for name in stored.files}
-    names = arrays.get("item_names")
-    return Content(
-        arrays["labels"],
-        arrays.get("weights"),
-        arrays.get("chain"),
-        None if names is None else names.tolist(),
-    )
+    names = arrays["item_names"].tolist() if "item_names" in arrays else None
+    return Content(arrays["labels"], arrays.get("weights"), arrays.get("chain"), names)
 
 
 def _parquet(path: Path) -> Content:

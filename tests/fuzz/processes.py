@@ -44,9 +44,7 @@ def forked(work: Callable[[], int], note: Path, stop: Callable[[int], None] | No
             os.dup2(quiet.fileno(), 2)
         try:
             code = work()
-        except KeyboardInterrupt:
-            code = 3
-        except PartitaError:
+        except (KeyboardInterrupt, PartitaError):
             code = 3
         except BaseException:
             with contextlib.suppress(OSError):
@@ -226,9 +224,7 @@ def full_disk(number: int, place: Path) -> Verdict:
     after = _content(folder)
     verdict = ended(code, note, f"{kind} of at most {limit} bytes")
     if verdict.outcome == REFUSED and after != before:
-        return Verdict(
-            LOST, f"{kind} of at most {limit} bytes: {sorted(before)} to {sorted(after)}"
-        )
+        return Verdict(LOST, f"{verdict.detail}: {sorted(before)} to {sorted(after)}")
     return verdict
 
 

@@ -45,11 +45,8 @@ def forged(array: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     if choice == 2:
         return array[None]
     if choice == 3:
-        return (
-            array.astype(np.float64) + 0.5
-            if array.dtype.kind in "iufb"
-            else np.atleast_1d(array)[::-1]
-        )
+        is_number = array.dtype.kind in "iufb"
+        return array.astype(np.float64) + 0.5 if is_number else np.atleast_1d(array)[::-1]
     if choice == 4:
         return np.zeros_like(array)
     if choice == 5:

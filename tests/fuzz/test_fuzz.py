@@ -7,7 +7,7 @@ import pytest
 from fuzz import calls, damaged, force, labelled, processes, saved, spellings
 from fuzz.harness import BAD, REFUSED, RIGHT, spread
 
-PATHS = (("path", "text"), ("path", "digits"))
+PATHS = (("path", "'no such thing'"), ("path", "'2'"))
 """Parameter and value of calls that write to, or read, a file of a strange name."""
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="copies of a process are POSIX's")

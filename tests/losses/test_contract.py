@@ -20,9 +20,6 @@ from reference.partitions import every_partition
 METRICS = [loss for loss in INSTANCES if loss.is_metric]
 
 
-# ---------------------------------------------------------------- a value
-
-
 def test_every_loss_has_a_reference_implementation():
     assert {*LOSSES, Jaccard.name} == set(slow.DISTANCES)
 
@@ -56,9 +53,6 @@ def test_is_named_by_string_class_and_object(name):
         assert pt.distance([0, 0, 1], [0, 1, 1], given_as) == pt.distance(
             [0, 0, 1], [0, 1, 1], loss()
         )
-
-
-# ---------------------------------------------------------------- a measure
 
 
 @pytest.mark.parametrize("loss", METRICS, ids=repr)
@@ -112,9 +106,6 @@ def test_equal_trivial_partitions_are_at_zero(loss, n):
                 assert pt.expected_loss(labels, loss=loss, similarity=p) == pytest.approx(
                     0, abs=1e-14
                 )
-
-
-# --------------------------------------------------------------- agreement with R, record by record
 
 
 RECORDS = truth.load()

@@ -101,9 +101,6 @@ def test_several_candidates_at_once(loss, posterior):
     assert np.array_equal(together, np.concatenate(one_by_one))
 
 
-# ------------------------------------------------------------------- what several questions share
-
-
 RNG = np.random.default_rng(3)
 TRUTH = np.repeat([0, 1, 2], 5)
 LABELS = np.where(RNG.random((60, 15)) < 0.1, RNG.integers(0, 3, (60, 15)), TRUTH)
@@ -137,9 +134,6 @@ def test_a_posterior_stands_for_its_draws(draws):
     assert np.array_equal(alone.labels, shared.labels)
     assert alone.expected_loss == shared.expected_loss
     assert alone.lower_bound == shared.lower_bound
-
-
-# -------------------------------------------------------------------------------- what is refused
 
 
 BY_SIMILARITY = [loss for loss in INSTANCES if loss.uses_similarity]
