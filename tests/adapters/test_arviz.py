@@ -102,29 +102,17 @@ def test_other_objects_are_refused(summary):
         pt.arviz.attach(xr.Dataset(), summary)
 
 
-# ----------------------------------------------------------------------------------- fits
-
-
-@pytest.fixture(scope="module")
-def fit():
-    return pt.sample(
-        pt.datasets.galaxies(), kernel="empirical", draws=60, burn_in=40, chains=2, rng=0
-    )
-
-
-def test_to_arviz_is_what_the_installed_arviz_takes(fit):
+def test_to_arviz_is_what_the_installed_arviz_takes():
+    run = {"kernel": "empirical", "draws": 60, "burn_in": 40, "chains": 2, "rng": 0}
+    fit = pt.sample(pt.datasets.galaxies(), **run)
     tree = fit.to_arviz()
     assert pt.as_draws(tree, var_name="labels") == fit.draws
     arviz = load_arviz()
     assert type(tree).__name__ == ("InferenceData" if is_old() else "DataTree")
     table = arviz.summary(tree, var_names=["n_clusters", "concentration"])
     assert list(table.index) == ["n_clusters", "concentration"]
-    assert float(table.loc["n_clusters", "mean"]) == pytest.approx(
-        fit.trace["n_clusters"].mean(), abs=0.06
-    )
-
-
-# ----------------------------------------------------------------------------- saved files
+    mean = fit.trace["n_clusters"].mean()
+    assert float(table.loc["n_clusters", "mean"]) == pytest.approx(mean, abs=0.06)
 
 
 def test_saved_posteriors_of_pymc_and_cmdstan():
@@ -151,14 +139,12 @@ def test_a_saved_pymc_posterior_opened_by_arviz():
 
 
 def test_a_summary_takes_the_models_own_dimension(labels, summary):
-    ids = [f"g{i}" for i in range(30)]
-    coords = {"gene": ids}
     z, theta = labels.reshape(1, *labels.shape), np.zeros((1, *labels.shape))
     posterior = {"posterior": {"z": z, "theta": theta}}
-    tree = from_dict(posterior, coords=coords, dims={"z": ["gene"], "theta": ["other"]})
+    tree = from_dict(posterior, coords={"gene": GENES}, dims={"z": ["gene"], "theta": ["other"]})
     pt.arviz.attach(tree, summary)
     assert tree["partita"]["labels"].dims == ("gene",)  # the one of whole numbers
-    assert tree["partita"]["labels"].coords["gene"].values.tolist() == ids
+    assert tree["partita"]["labels"].coords["gene"].values.tolist() == GENES
     pt.arviz.attach(tree, summary, group="again", item_dim="row")
     assert tree["again"]["labels"].dims == ("row",)
     plain = from_dict({"posterior": {"mu": np.zeros((1, 300, 4))}})
@@ -171,9 +157,6 @@ def test_a_mixture_without_labels_names_the_way():
     shape = {"posterior": {name: rng.random((2, 5, 3)) for name in ("w", "mu", "sigma")}}
     with pytest.raises(InvalidInputError, match="draws_from_memberships"):
         pt.as_draws(from_dict(shape))
-
-
-# ------------------------------------------------------------------------------------------ reading
 
 
 OLD_FILE = DATA / "arviz_0_23.nc"
@@ -230,23 +213,16 @@ def test_inference_data():
         pt.as_draws(arviz.from_dict(prior={"z": Z}))
 
 
-def test_file_of_arviz_0_23():
-    assert pt.read_draws(OLD_FILE) == NAMED
-    assert pt.as_draws(OLD_FILE, var_name="z") == NAMED
-
-
-def test_files_of_arviz_1(tmp_path):
+def test_files_of_arviz_of_both_generations_and_one_without_groups(tmp_path):
+    for options in ({}, {"var_name": "z"}):
+        assert pt.read_draws(OLD_FILE, **options) == NAMED
     tree().to_netcdf(tmp_path / "a.nc", engine="h5netcdf")
+    tree()["posterior"].to_dataset().to_netcdf(tmp_path / "b.nc", engine="h5netcdf")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # zarr on its own metadata
         tree().to_zarr(tmp_path / "a.zarr")
-    assert pt.read_draws(tmp_path / "a.nc") == EXPECTED
-    assert pt.read_draws(tmp_path / "a.zarr") == EXPECTED
-
-
-def test_dataset_without_groups(tmp_path):
-    tree()["posterior"].to_dataset().to_netcdf(tmp_path / "a.nc", engine="h5netcdf")
-    assert pt.read_draws(tmp_path / "a.nc") == EXPECTED
+    for path in tmp_path.iterdir():
+        assert pt.read_draws(path) == EXPECTED
 
 
 def test_what_is_written_has_the_layout_of_arviz(tmp_path):
@@ -257,9 +233,6 @@ def test_what_is_written_has_the_layout_of_arviz(tmp_path):
         assert found["posterior"]["labels"].dtype == np.uint8
         assert found["sample_stats"]["weight"].shape == (2, 3)
         assert pt.as_draws(found) == draws
-
-
-# ------------------------------------------------------------------------- bad input
 
 
 def test_the_variable_must_be_clear():

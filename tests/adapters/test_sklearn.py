@@ -81,9 +81,8 @@ def test_hyperparameters_reach_the_model():
 
 
 def test_a_table_may_mix_numbers_and_categories():
-    frame = pd.DataFrame(
-        {"size": X[:, 0], "kind": pd.Categorical.from_codes(TRUTH, ["a", "b", "c"])}
-    )
+    kinds = pd.Categorical.from_codes(TRUTH, ["a", "b", "c"])
+    frame = pd.DataFrame({"size": X[:, 0], "kind": kinds})
     mixture = BayesianMixture(**FEW).fit(frame)
     assert mixture.feature_names_in_.tolist() == ["size", "kind"]
     assert isinstance(mixture.fit_.kernel, pt.Product)
@@ -139,39 +138,30 @@ def test_kernels_by_name_a_number_of_clusters_and_a_warning():
     assert three.summary_.estimate.constraints == ("exactly 3 clusters",)
 
 
-# --------------------------------------------------------------------- the checks of scikit-learn
-
-
 ESTIMATORS = [
     BayesianMixture(draws=16, burn_in=8, chains=1, n_jobs=1),
     PartitionConsensus(bound=None, n_jobs=1),  # the proof takes long where columns are noise
 ]
 
-
-NOT_LABELS = (
-    "the check clusters points in the plane; PartitionConsensus takes labelings, and refuses "
-    "fractional numbers so that data are not mistaken for labels"
-)
-
-
-NOISE = (
-    "the check wants negative numbers to be taken as they come; as labels, −1 beside others may "
-    "mean noise, and ``noise`` must say what it means"
-)
+CANNOT_APPLY = {
+    "check_clustering": (
+        "the check clusters points in the plane; PartitionConsensus takes labelings, and refuses "
+        "fractional numbers so that data are not mistaken for labels"
+    ),
+    "check_positive_only_tag_during_fit": (
+        "the check wants negative numbers to be taken as they come; as labels, −1 beside others "
+        "may mean noise, and ``noise`` must say what it means"
+    ),
+}
 
 
 def cannot_apply(estimator):
-    if not isinstance(estimator, PartitionConsensus):
-        return {}
-    return {"check_clustering": NOT_LABELS, "check_positive_only_tag_during_fit": NOISE}
+    return CANNOT_APPLY if isinstance(estimator, PartitionConsensus) else {}
 
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=cannot_apply, xfail_strict=True)
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
-
-
-# ------------------------------------------------------------------------------- PartitionConsensus
 
 
 def test_columns_are_labelings(labels):

@@ -28,8 +28,6 @@ def test_code_of(name, tmp_path, monkeypatch):
 
 def test_the_readme_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    import numpy as np
-
     rng = np.random.default_rng(0)
     labels = np.where(rng.random((300, 40)) < 0.1, rng.integers(1, 4, (300, 40)), 1)
     np.savetxt("draws.csv", labels, fmt="%d", delimiter=",")
@@ -45,9 +43,6 @@ def test_the_runner_sees_what_is_wrong():
     page = "<!-- needs: there -->\n```python\nx = 1\n```\n\n```pycon\n>>> x\n2\n```\n"
     assert run_page(page, "needs", {"there": lambda: {"x": 2}}) == []
     assert "Got:\n    1" in run_page(page, "needs")[0]
-
-
-# -------------------------------------------------------------------------------------- the gallery
 
 
 SCRIPTS = sorted(
@@ -74,9 +69,6 @@ def test_script_runs(script, tmp_path, monkeypatch):
     plt.switch_backend("Agg")
     runpy.run_path(str(script), run_name="__main__")
     plt.close("all")
-
-
-# ----------------------------------------------------------------------- recipes for other samplers
 
 
 RECIPES = {"howto/pymc.md": "pymc", "howto/numpyro.md": "numpyro", "howto/stan.md": "cmdstanpy"}
@@ -111,9 +103,6 @@ def test_recipe_for_real(page, library, tmp_path, monkeypatch):
         prepare(tmp_path)
     text = (DOCS / page).read_text(encoding="utf-8")
     assert run_page(text, page, stand_ins=None) == []
-
-
-# ------------------------------------------------------------------------------------- numbers of R
 
 
 PAGE = (DOCS / "coming_from_r.md").read_text(encoding="utf-8")

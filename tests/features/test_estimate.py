@@ -218,9 +218,6 @@ def test_the_stored_draws_are_as_described_and_their_planted_features_are_found(
     np.testing.assert_array_equal(best.allocation, simulated.truth[:, [1, 0, 2]])
 
 
-# -------------------------------------------------- the loss, against its definition and literature
-
-
 families = st.lists(st.sets(st.integers(0, 66), min_size=1), max_size=6)
 
 
@@ -248,6 +245,7 @@ def test_it_is_a_metric_on_all_small_allocations():
     assert (table == table.T).all()
     assert (table[:, None] <= table[:, :, None] + table[None]).all()
     assert (table == np.rint(table)).all()
+    assert (pt.FARO().is_metric, pt.FARO(0.7).is_metric, pt.FARO().is_exact) == (True, False, True)
 
 
 def test_distances_of_the_five_draws():
@@ -264,12 +262,3 @@ def test_distances_of_the_five_draws():
 def test_on_partitions_it_is_twice_the_transfer_distance():
     assert pt.distance([0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1], loss=pt.FARO()) == 4.0
     assert pt.distance([0, 0, 1, 1], [0, 1, 2, 3], loss=pt.FARO(0.3)) == 4.0
-
-
-def test_what_it_says_of_itself():
-    assert pt.FARO().is_metric
-    assert not pt.FARO(0.7).is_metric
-    assert pt.FARO().is_exact
-    assert pt.FARO().with_price(0.5) == pt.FARO(0.5)
-    with pytest.raises(InvalidInputError, match="strictly between 0 and 2"):
-        pt.FARO(2)

@@ -124,9 +124,6 @@ def test_sets_name_items_that_exist():
     assert draws.sets(0) == ((0, 2),)
 
 
-# ------------------------------------------------------------------------------------------ files
-
-
 def test_npz_keeps_everything(tmp_path):
     draws = f5(weights=[1, 2, 3, 4, 5], chain=list("aabbb"), item_names="wxyz")
     pt.write_features(draws, tmp_path / "own.npz")

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from itertools import combinations
 
 import matplotlib as mpl
 import numpy as np
@@ -129,6 +130,7 @@ def test_chains_in_two_modes_disagree():
         (lambda: pt.estimate(f5(), loss="vi"), "loss", "partitions"),
         (lambda: pt.credible_ball(f5(), ESTIMATE, loss="vi"), "loss", "partitions only"),
         (lambda: pt.modes(f5(), loss=pt.FARO(0.5)), "loss", "not a metric"),
+        (lambda: pt.FARO(2), "a", "strictly between 0 and 2"),
         (lambda: pt.credible_ball(f5(), np.ones((3, 1))), "center", "one row per item"),
         (lambda: pt.estimate(f5(), starts=[[[1], [0]]]), "starts", "starts"),
         (lambda: pt.as_draws([f5()[0], f5()[4]]), "draws", "FeatureDraws"),
@@ -154,9 +156,6 @@ def test_figures_show_memberships_bounds_and_numbers():
         bars = pt.plots.n_features(draws).patches
         assert [bar.get_height() for bar in bars] == pytest.approx([0.8, 0.2])
         assert pt.plots.posterior_map(ball).get_title(loc="left").startswith("The posterior")
-
-
-# -------------------------------------------------------------------------------------- the summary
 
 
 def test_a_summary_says_what_its_parts_say(tmp_path):
@@ -187,6 +186,7 @@ def test_a_summary_says_what_its_parts_say(tmp_path):
 
 
 def test_a_path_is_of_the_prices_asked_for():
+    assert "from 0.4 to 1.2" in str(pt.summarize(f5(), path=True))
     summary = pt.summarize(f5(), path=(0.9, 1.1))
     np.testing.assert_array_equal(summary.path.edges, pt.price_path(f5(), low=0.9, high=1.1).edges)
     assert summary.path.edges[0] == pytest.approx(0.9)
@@ -233,11 +233,6 @@ def test_a_forged_file_is_refused(tmp_path):
             pt.load(tmp_path / "wrong.npz")
 
 
-def test_the_prices_at_which_an_estimate_stays():
-    summary = pt.summarize(f5(), path=True)
-    assert "from 0.4 to 1.2" in str(summary)
-
-
 def test_representatives_of_partitions_by_evaluation():
     """FARO has no closed form on partitions: the distance is real, and above its bound."""
     rng = np.random.default_rng(0)
@@ -264,14 +259,10 @@ def test_representatives_of_few_draws_are_between_bound_and_medoids(n):
     draws = f5()
     found = pt.representatives(draws, n=n)
     apart = pt.pairwise_distances(draws)
-    from itertools import combinations
-
     medoids = min(apart[list(s)].min(axis=0).mean() for s in combinations(range(5), n))
     assert found.lower_bound <= found.distance <= medoids + 1e-12
-    far = np.min(
-        [pt.pairwise_distances(pt.FeatureDraws([z]), draws)[0] for z in found.allocations], 0
-    )
-    assert found.distance == pytest.approx(far.mean())
+    far = [pt.pairwise_distances(pt.FeatureDraws([z]), draws)[0] for z in found.allocations]
+    assert found.distance == pytest.approx(np.min(far, axis=0).mean())
 
 
 def test_the_command_line(tmp_path, monkeypatch, partita):

@@ -74,9 +74,6 @@ def test_the_citation_names_this_version():
     assert f"## {PROJECT['version']}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-# ------------------------------------------------------------- alone, without any extra
-
-
 @pytest.fixture(scope="session")
 def alone(built, tmp_path_factory):
     """An environment with the wheel and what it depends on, linked in one by one: no download."""

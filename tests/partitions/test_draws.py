@@ -228,60 +228,43 @@ def test_equality_and_pickle():
         hash(draws)
 
 
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
-        ([], "shape"),
-        (np.empty((0, 3)), "no draws"),
-        (np.empty((3, 0)), "no items"),
-        ([0, 1, 1], r"labels\[None, :\]"),
-        (np.zeros((2, 2, 2), int), "as_draws"),
-        ([[0, 1], [0]], "different lengths"),
-        ([[0.0, np.nan]], "NaN at draw 0, item 1"),
-        ([[0.0, 1.0], [1.5, 0.0]], "whole numbers"),
-        ([[0.0, np.inf]], "whole numbers"),
-        ([["a", ""]], "empty string"),
-        (np.array([["a", None]], dtype=object), "missing value"),
-        (np.array([[1 + 2j]]), "complex"),
-        ([[1.0, 0.5], [0.5, 1.0]], "similarity matrix"),
-    ],
-)
-def test_labels_that_cannot_be_used(labels, message):
-    with pytest.raises(InvalidLabelsError, match=message):
-        pt.Draws(labels)
+NO_LABELS = [
+    ([], "shape"),
+    (np.empty((0, 3)), "no draws"),
+    (np.empty((3, 0)), "no items"),
+    ([0, 1, 1], r"labels\[None, :\]"),
+    (np.zeros((2, 2, 2), int), "as_draws"),
+    ([[0, 1], [0]], "different lengths"),
+    ([[0.0, np.nan]], "NaN at draw 0, item 1"),
+    ([[0.0, 1.0], [1.5, 0.0]], "whole numbers"),
+    ([[0.0, np.inf]], "whole numbers"),
+    ([["a", ""]], "empty string"),
+    (np.array([["a", None]], dtype=object), "missing value"),
+    (np.array([[1 + 2j]]), "complex"),
+    ([[1.0, 0.5], [0.5, 1.0]], "similarity matrix"),
+]
+NO_WEIGHTS = [
+    *(([1.0], "shape"), ([1.0, 2.0, 3.0], "shape")),
+    *(([1.0, -1.0], "negative"), ([1.0, 0.0], "zero"), ([0.0, 0.0], "all weights are zero")),
+    ([1e-200, 1e200], "too small beside the largest"),
+    *(([1.0, np.nan], "finite"), ([1.0, np.inf], "finite")),
+    *((["a", "b"], "numbers"), (np.array([1 + 2j, 1]), "numbers")),
+]
 
 
 @pytest.mark.parametrize(
-    ("weights", "message"),
+    ("field", "value", "error", "message"),
     [
-        ([1.0], "shape"),
-        ([1.0, 2.0, 3.0], "shape"),
-        ([1.0, -1.0], "negative"),
-        ([1.0, 0.0], "zero"),
-        ([0.0, 0.0], "all weights are zero"),
-        ([1e-200, 1e200], "too small beside the largest"),
-        ([1.0, np.nan], "finite"),
-        ([1.0, np.inf], "finite"),
-        (["a", "b"], "numbers"),
-        (np.array([1 + 2j, 1]), "numbers"),
+        *(("labels", value, InvalidLabelsError, message) for value, message in NO_LABELS),
+        *(("weights", value, InvalidWeightsError, message) for value, message in NO_WEIGHTS),
+        *(("chain", chain, InvalidInputError, None) for chain in ([0], [0.5, 1.0], [[0, 1]])),
+        *(("item_names", names, InvalidInputError, None) for names in (["a"], ["a", "a"])),
     ],
 )
-def test_weights_that_cannot_be_used(weights, message):
-    with pytest.raises(InvalidWeightsError, match=message):
-        pt.Draws([[0, 1], [0, 0]], weights=weights)
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        *({"chain": chain} for chain in ([0], [0.5, 1.0], [[0, 1]])),
-        *({"item_names": names} for names in (["a"], ["a", "a"])),
-    ],
-)
-def test_fields_that_cannot_be_used(fields):
-    with pytest.raises(InvalidInputError) as caught:
-        pt.Draws([[0, 1], [0, 0]], **fields)
-    assert caught.value.argument in fields
+def test_what_cannot_be_used_is_refused(field, value, error, message):
+    with pytest.raises(error, match=message) as caught:
+        pt.Draws(**({"labels": [[0, 1], [0, 0]]} | {field: value}))
+    assert caught.value.argument == field
 
 
 def test_a_bad_label_deep_in_the_matrix_is_named_by_its_own_position(monkeypatch):
@@ -293,9 +276,6 @@ def test_a_bad_label_deep_in_the_matrix_is_named_by_its_own_position(monkeypatch
     table[37, 1] = 0.5
     with pytest.raises(InvalidLabelsError, match=r"draws\[37, 1\]"):
         pt.Draws(table)
-
-
-# ----------------------------------------------------------------------- reported labels: by size
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=30))

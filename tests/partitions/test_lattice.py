@@ -81,9 +81,6 @@ def test_neighbours_are_lazy():
     assert len(list(islice(pt.lattice.covers(np.arange(300)), 3))) == 3
 
 
-# --------------------------------------------------------- counting, listing and drawing partitions
-
-
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
 def test_every_partition_once_in_order(n):
     assert [c.tolist() for c in pt.lattice.all_partitions(n)] == slow.every_partition(n)

@@ -1,12 +1,12 @@
 """Figures of representatives, modes, cores, profiles, paths, curves, the lattice and the map."""
 
-from importlib import import_module
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 import partita as pt
@@ -66,9 +66,6 @@ def test_persistence_and_map_of_modes(draws):
     assert [t.get_text() for t in names][-1].startswith("mode 1 (3")
 
 
-# ------------------------------------------------------------------------------- cores and profiles
-
-
 DRAWS = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1], [0, 0, 1, 1]]
 
 
@@ -78,8 +75,6 @@ def test_the_curve_and_the_items():
     step = curve.lines[0]
     assert np.array_equal(step.get_ydata(), core.curve)
     assert curve.get_title(loc="left") == "Grouped identically with probability 0.9"
-    from matplotlib.colors import to_hex
-
     grey, *clusters = items.collections
     assert to_hex(grey.get_facecolor()[0]).upper() == GREY
     assert len(grey.get_offsets()) == 4 - core.size
@@ -239,17 +234,11 @@ def test_points_of_a_plane_come_back(n, seed):
         assert np.median(error) < 0.1
 
 
-def nested(n_items=16):
-    """Partitions each of which splits a cluster of the one before: VI adds up along them."""
-    return np.array([np.minimum(np.arange(n_items), k) for k in range(n_items)])
-
-
 @pytest.mark.parametrize("landmarks", [300, 12])
 def test_partitions_in_a_chain_come_to_lie_on_a_line(monkeypatch, landmarks):
-    plane = import_module("partita.plots._posterior_map")
-
-    monkeypatch.setattr(plane, "_LANDMARKS", landmarks)
-    rows = nested()
+    """Each splits a cluster of the one before: VI adds up along them."""
+    monkeypatch.setattr("partita.plots._posterior_map._LANDMARKS", landmarks)
+    rows = np.array([np.minimum(np.arange(16), k) for k in range(16)])
     draws = pt.Draws(np.repeat(rows, 2, axis=0))
     ball = pt.credible_ball(draws, rows[3], prob=0.8)
     found = prepare_map(ball, {"centre": ball.center, "top": rows[0]}, 100)

@@ -6,7 +6,6 @@ from itertools import permutations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
@@ -15,6 +14,7 @@ from made import made
 from other_processes import notebook_of, run_python
 from partita.labels import best_matching, shared_items
 from partita.plots._style import COLOURS, colour_indices
+from strategies import posteriors, same_items
 
 VALUES = np.array([0.0, 0.2, 0.1, 5.0, 5.1, 5.3])
 LABELS = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 2], [0, 1, 0, 2, 2, 2]])
@@ -68,8 +68,6 @@ def test_pyplot_is_not_loaded(tmp_path):
     run_python("-c", NO_PYPLOT, cwd=tmp_path)
 
 
-# -------------------------------------------------------------------------------- what is refused
-
 BALL = pt.credible_ball([[0, 0, 1]], [0, 0, 1])
 PLOTS = pt.plots
 DRAWS = pt.Draws(LABELS)
@@ -101,9 +99,6 @@ DRAWS = pt.Draws(LABELS)
 def test_what_cannot_be_drawn_is_refused(call, message):
     with pytest.raises(pt.PartitaError, match=message):
         call()
-
-
-# ------------------------------------------------------------------------------------------ colours
 
 
 # Machado, Oliveira and Fernandes (2009), full severity, on linear RGB.
@@ -159,14 +154,10 @@ def test_24_colours_are_told_apart_by_everyone(vision):
     assert closest((*COLOURS, "#FFFFFF"), vision) > 0.05
 
 
-def partitions(n):
-    return st.lists(st.integers(0, 4), min_size=n, max_size=n).map(pt.canonical)
-
-
 @settings(max_examples=60)
-@given(st.integers(1, 9).flatmap(lambda n: st.tuples(partitions(n), partitions(n))))
+@given(same_items(2, most=9))
 def test_matching_is_optimal(pair):
-    reference, other = pair
+    reference, other = map(pt.canonical, pair)
     table = pt.cross_table(reference, other)
     size = max(table.shape)
     square = np.zeros((size, size), int)
@@ -181,8 +172,9 @@ def test_matching_is_optimal(pair):
 
 
 @settings(max_examples=60)
-@given(st.integers(1, 12).flatmap(lambda n: st.lists(partitions(n), min_size=1, max_size=5)))
-def test_indices_are_distinct_within_a_partition_and_shared_between_equal_clusters(rows):
+@given(posteriors(most=12, draws=5))
+def test_indices_are_distinct_within_a_partition_and_shared_between_equal_clusters(case):
+    rows = list(map(pt.canonical, case[0]))
     found = colour_indices(rows)
     for labels, indices in zip(rows, found, strict=True):
         assert indices.size == pt.n_clusters(labels)

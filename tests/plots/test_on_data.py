@@ -188,9 +188,6 @@ def test_ball_of_one_dimension_and_of_many_clusters(galaxies):
     assert_tidy(pt.plots.ball(pt.credible_ball(labels, truth))[0].figure)
 
 
-# ------------------------------------------------------------------------ data against replicates
-
-
 RNG = np.random.default_rng(0)
 RUN = {"draws": 40, "burn_in": 20, "chains": 1, "rng": 0, "progress": False}
 
@@ -214,9 +211,6 @@ def test_counts_are_shares_and_two_columns_of_numbers_are_points():
     axes = pt.plots.replicates(plane, n=3)
     assert len(axes) == 4
     np.testing.assert_allclose(axes[2].collections[0].get_offsets(), plane.values)
-
-
-# -------------------------------------------------------------- codes of categories have no order
 
 
 def mixed(n=60, seed=0):

@@ -16,17 +16,10 @@ from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    *("--disable-dev-shm-usage", "--remote-debugging-pipe"),
     "--host-resolver-rules=MAP * ~NOTFOUND",  # no name resolves: the network is off
-    "--remote-debugging-pipe",
 )
 TIMEOUT = 30.0
 
@@ -215,9 +208,6 @@ class Tab:
     def pdf(self) -> bytes:
         options = {"preferCSSPageSize": True, "printBackground": True}
         return base64.b64decode(self.send("Page.printToPDF", **options)["data"])
-
-
-# --------------------------------------------------- what an open report shows, as tests ask for it
 
 
 MODEL = "Bokeh.documents[0].get_model_by_name"

@@ -54,6 +54,22 @@ def tab(browser, page_file):
     found.close()
 
 
+@pytest.fixture
+def opened(browser, tmp_path):
+    """The report of a summary in a tab of its own, which must have no error at the end."""
+    tabs = []
+
+    def open_report(summary):
+        summary.to_html(tmp_path / "report.html")
+        tabs.append(browser.open(tmp_path / "report.html"))
+        return tabs[-1]
+
+    yield open_report
+    for tab in tabs:
+        assert tab.errors() == []
+        tab.close()
+
+
 @pytest.fixture(autouse=True)
 def as_opened(request):
     """Every test finds the page as it was opened, and leaves it without an error."""

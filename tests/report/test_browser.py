@@ -59,37 +59,28 @@ def test_fits_a_narrow_window_and_paper(tab):
     assert tab.pdf().startswith(b"%PDF")
 
 
-def test_10_000_items_open(browser, tmp_path):
+def test_10_000_items_open(opened, tmp_path):
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 12, 10_000)
     noise = rng.integers(0, 15, (40, 10_000))
     labels = np.where(rng.random(noise.shape) < 0.2, noise, truth)
-    summary = pt.summarize(
-        pt.Draws(labels), data=rng.normal(size=(10_000, 2)), method="draws", bound=None
-    )
-    path = tmp_path / "report.html"
-    summary.to_html(path)
-    assert path.stat().st_size < 20_000_000
-    tab = browser.open(path)
-    assert tab.errors() == []
+    data = rng.normal(size=(10_000, 2))
+    summary = pt.summarize(pt.Draws(labels), data=data, method="draws", bound=None)
+    tab = opened(summary)
+    assert (tmp_path / "report.html").stat().st_size < 20_000_000
     assert "Aggregated: each cell is the mean" in tab.text("main")
     assert "20 × 20 items" in tab.text("main")
     tab.click("#clusters button")
     cluster = tab.run("Number(document.querySelector('#clusters button').dataset.cluster)")
     assert selected(tab) == np.flatnonzero(summary.labels == cluster).tolist()
-    tab.close()
 
 
-def test_a_report_without_data_opens(browser, tmp_path):
+def test_a_report_without_data_opens(opened):
     rng = np.random.default_rng(0)
-    path = tmp_path / "report.html"
-    pt.summarize(rng.integers(0, 2, (50, 1)), bound=None).to_html(path)
-    tab = browser.open(path)
-    assert tab.errors() == []
+    tab = opened(pt.summarize(rng.integers(0, 2, (50, 1)), bound=None))
     tab.click("#clusters button")
     assert tab.text("#selection") == "1 item selected"
     assert json.loads(tab.run("JSON.stringify(Object.keys(partita.data.roots))"))[0] == "heat"
-    tab.close()
 
 
 def test_a_phone_and_a_dark_screen(tab):
@@ -308,10 +299,8 @@ def test_bounds_colours_and_text_follow_the_probability(tab, summary):
         labels = ball.lower.labels[0]
         colours = shown.colours[shown.levels[step]["bounds"]["lower"]["partition"]][labels]
         assert shown_colours(tab) == [colour(index) for index in colours.tolist()]
-        said = (
-            f"Lower vertical bound ({100 * prob:g}%): {ball.lower.n_clusters[0]} clusters of sizes "
-        )
-        assert tab.text("#shown-text").startswith(said)
+        said = f"{100 * prob:g}%): {ball.lower.n_clusters[0]} clusters of sizes "
+        assert tab.text("#shown-text").startswith(f"Lower vertical bound ({said}")
         assert f"; {ball.lower.distance:.3g}"[:5] in tab.text("#shown-text")
         clusters = each(tab, "#bounds tbody tr", "+e.cells[1].textContent")
         assert clusters == [int(bound.n_clusters[0]) for bound in ball.bounds.values()]
@@ -335,15 +324,12 @@ def test_show_changes_the_picture_beside_it(tab):
     assert each(tab, ".four figure.current canvas", "e.dataset.of") == ["lower"]
 
 
-def test_buttons_of_representatives_show_and_select(browser, tmp_path):
+def test_buttons_of_representatives_show_and_select(opened):
     """Chains that disagree: pictures follow a representative, and what differs is selected."""
     one = np.repeat([0, 1, 2], 6)
     other = np.where(np.arange(18) >= 15, 0, one)
     labels = np.array([one, other])[np.repeat([0, 0, 1], 40)]
-    summary = pt.summarize(pt.Draws(labels, chain=np.repeat(range(3), 40)))
-    path = tmp_path / "report.html"
-    summary.to_html(path)
-    tab = browser.open(path)
+    tab = opened(pt.summarize(pt.Draws(labels, chain=np.repeat(range(3), 40))))
     assert each(tab, "#representatives button", "e.textContent") == [
         "Show representative 0",
         "Show representative 1",
@@ -357,15 +343,11 @@ def test_buttons_of_representatives_show_and_select(browser, tmp_path):
         assert tab.text("#shown-text").startswith(f"Representative {number} (")
     tab.click("#representatives button[data-items]")
     assert selected(tab) == [15, 16, 17]
-    assert tab.errors() == []
-    tab.close()
 
 
-def test_a_corner_or_a_number_of_clusters_shows_its_partition(browser, tmp_path):
+def test_a_corner_or_a_number_of_clusters_shows_its_partition(opened):
     summary = pt.summarize(FIVE, path=True, bound=None)
-    path = tmp_path / "report.html"
-    summary.to_html(path)
-    tab = browser.open(path)
+    tab = opened(summary)
 
     def shown():
         return tab.run(f"Array.from({MODEL}('items').data.cluster)")
@@ -390,5 +372,3 @@ def test_a_corner_or_a_number_of_clusters_shows_its_partition(browser, tmp_path)
         ".dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter' }))"
     )
     assert set(shown()) == {0}
-    assert tab.errors() == []
-    tab.close()

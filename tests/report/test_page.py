@@ -5,6 +5,7 @@ import json
 import re
 from xml.dom.minidom import parseString
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -71,8 +72,6 @@ def test_every_picture_has_an_alternative_text(outline):
 
 def test_figures_are_those_of_plots_and_stay_apart(summary, page_file):
     """SVG that a browser takes, in the page's text colour; no id twice; pyplot keeps none."""
-    import matplotlib.pyplot as plt
-
     before = plt.get_fignums()
     drawn = pictures(summary)
     assert plt.get_fignums() == before
@@ -88,9 +87,6 @@ def test_figures_are_those_of_plots_and_stay_apart(summary, page_file):
         assert "<style" not in text
     pick = re.findall(r'data-show="(k\d+)" role="button"', drawn["curve"])
     assert pick == [f"k{k}" for k in summary.curve.k]
-
-
-# --------------------------------------------------------------- what it says and shows, recomputed
 
 
 def test_a_probability_of_ones_own_is_on_offer(summary):
@@ -180,9 +176,8 @@ def test_of_very_many_items_some_are_shown(monkeypatch):
     monkeypatch.setattr("partita.report.content.LEAST_CERTAIN", 30)
     monkeypatch.setattr("partita.report.content.AT_RANDOM", 100)
     heat = prepare_similarity(draws, found.labels, most_cells=20)
-    some = with_fewer_items(
-        dataclasses.replace(whole, heat=heat, heat_items=(heat.order, heat.edges))
-    )
+    aggregated = dataclasses.replace(whole, heat=heat, heat_items=(heat.order, heat.edges))
+    some = with_fewer_items(aggregated)
     items = some.items
     assert 100 <= items.size <= 130
     assert f"{items.size} of 400 items" in some.note

@@ -11,13 +11,7 @@ import pytest
 
 import partita as pt
 from partita.representative import k_medians
-from partita.representative.k_medians import (
-    EFFORTS,
-    distances_within,
-    group_bound,
-    spectral_bound,
-    stratum_bound,
-)
+from partita.representative.k_medians import EFFORTS, group_bound, spectral_bound, stratum_bound
 from partita.representative.modes import find_peaks, neighbour_graph
 from partita.representative.representatives import halves
 from partita.scan import block_of
@@ -85,7 +79,7 @@ def test_enumeration(seed, loss):
         assert found.gap == 0.0
         distinct = draws.unique()
         some = np.arange(distinct.n_draws, dtype=float)  # the bound holds for any order of draws
-        measure = pt.VI() if loss == "vi" else pt.Binder() if loss == "binder" else pt.NID()
+        measure = {"vi": pt.VI(), "binder": pt.Binder(), "nid": pt.NID()}[loss]
         region = np.zeros(distinct.n_draws, np.int64)
         for effort in EFFORTS.values():
             assert group_bound(distinct, n, measure, some, effort.grouping, 1) <= lowest + 1e-12
@@ -118,7 +112,7 @@ def test_distances_among_are_the_pairwise_ones(loss, n_items, most):
     draws = pt.Draws(np.random.default_rng(0).integers(0, most, (9, n_items)))
     expected = pt.pairwise_distances(draws, loss=loss)
     block = block_of(draws, slice(0, 9))
-    np.testing.assert_array_equal(distances_within(block, loss), expected)
+    np.testing.assert_array_equal(k_medians.distances_within(block, loss), expected)
 
 
 @needs_paper_draws
@@ -236,10 +230,8 @@ def test_a_gain_that_is_stated_holds_on_fresh_draws():
     found = pt.representatives(drawn(600))
     assert found.n == 2
     fresh = drawn(2_000)
-    one = pt.estimate(found.draws, bound=None)
-    gain = 1 - pt.pairwise_distances(found.labels, fresh).min(axis=0).mean() / (
-        pt.pairwise_distances([one.labels], fresh).mean()
-    )
+    alone = pt.pairwise_distances([pt.estimate(found.draws, bound=None).labels], fresh).mean()
+    gain = 1 - pt.pairwise_distances(found.labels, fresh).min(axis=0).mean() / alone
     stated = 1 - found.curve.held_out[1] / found.curve.held_out[0]
     assert stated == pytest.approx(gain, abs=0.03)
 
@@ -363,14 +355,8 @@ def test_a_mode_is_found_in_several_chains_or_holds_one():
     assert pt.modes(pt.Draws(planted([ONE, FAR], visit, seed=1), chain=chain)).n == 1
     visit[500:550] = 1
     assert pt.modes(pt.Draws(planted([ONE, FAR], visit, seed=1), chain=chain)).n == 2
-
-
-def test_one_draw_is_one_mode():
-    found = pt.modes([[0, 0, 1]])
-    assert (found.n, found.labels.tolist()) == (1, [[0, 0, 1]])
-
-
-# ----------------------------------------------------------------------------------------- p-values
+    alone = pt.modes([[0, 0, 1]])
+    assert (alone.n, alone.labels.tolist()) == (1, [[0, 0, 1]])
 
 
 @pytest.mark.parametrize(

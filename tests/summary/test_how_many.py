@@ -51,9 +51,8 @@ def test_what_is_cheap_is_said_unasked(monkeypatch):
     assert summary.curve.plateau.tolist() == whole.plateau.tolist()
     assert summary.curve.expected_loss == pytest.approx(whole.expected_loss, rel=0.02)
     assert (summary.curve.expected_loss >= whole.expected_loss - 1e-12).all()
-    monkeypatch.setattr(
-        "partita.summary.summarize.CHEAP_CELLS", 24 * 200 * (summary.n_clusters + 3)
-    )
+    cells = 24 * 200 * (summary.n_clusters + 3)
+    monkeypatch.setattr("partita.summary.summarize.CHEAP_CELLS", cells)
     dear = pt.summarize(NOISY, bound=None)
     assert dear.curve is None
     with pytest.raises(InvalidInputError, match=r"no curve: .* path=True"):

@@ -11,10 +11,11 @@ from html import escape
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 import partita as pt
 from partita.errors import InvalidDataError, InvalidInputError, UnknownNameError
-from partita.summary.text import screen
+from partita.summary.text import screen, statements
 from simulated import labels_around
 
 TRUTH = np.repeat([0, 1, 2], 8)
@@ -51,6 +52,8 @@ def test_the_parts_are_those_of_their_own_functions(summary, draws):
     assert summary.diagnostics.agreement == diagnostics.agreement
     assert summary.data.shape == (24, 2)
     assert summary.data_names == ("x", "y")
+    assert summary.representatives is None  # chains agree
+    assert summary.to_dict()["representatives"] is None
 
 
 def test_the_comparison_is_of_expected_losses(summary, draws):
@@ -66,15 +69,14 @@ def test_the_comparison_is_of_expected_losses(summary, draws):
 
 
 def test_the_text_fits_one_screen(summary):
-    lines = str(summary).splitlines()
-    assert max(len(line) for line in lines) <= 80
-    assert len(lines) <= 12
-    unwrapped = " ".join(str(summary).split())
-    assert summary.sentence in unwrapped
-    for word in ("800 draws of 24 items in 4 chains: 3 clusters", "90% credible ball"):
-        assert word in unwrapped
-    assert "Least certain: item" in unwrapped
-    assert "with probability 0." in unwrapped
+    assert len(str(summary).splitlines()) <= 12
+    for width, shown in ((80, str(summary)), *((n, screen(summary, n)) for n in (40, 50, 79))):
+        assert max(map(len, shown.splitlines())) <= width
+        unwrapped = " ".join(shown.split())
+        for said in ("800 draws of 24 items in 4 chains: 3 clusters", "90% credible ball"):
+            assert said in unwrapped
+        for said in (summary.sentence, "Least certain: item", "with probability 0."):
+            assert said in unwrapped
 
 
 def test_the_details_have_the_tables(summary):
@@ -91,8 +93,6 @@ def test_the_details_have_the_tables(summary):
 
 
 def test_the_card_says_what_the_screen_says(summary):
-    from partita.summary.text import statements
-
     shown = re.sub(r"<[^>]+>", " ", summary._repr_html_())
     screen_text = " ".join(str(summary).split())
     for label, text in statements(summary):
@@ -124,11 +124,6 @@ def test_chains_that_disagree_give_three_statements_and_their_answers_in_the_det
         assert summary.rivals is summary.representatives
     with pytest.warns(DeprecationWarning, match="chain_assignment"):
         assert summary.representatives.owners.tolist() == [0, 0, 0, 1]
-
-
-def test_chains_that_agree_have_no_several_answers(summary):
-    assert summary.representatives is None
-    assert summary.to_dict()["representatives"] is None
 
 
 def test_many_clusters_and_long_names_still_fit():
@@ -164,16 +159,9 @@ def test_sampler_output_brings_its_trace_and_data(draws):
     concentration = np.random.default_rng(0).random((4, 200))
     data = np.sin(np.arange(24.0))
     short = pt.sample(data, kernel="empirical", draws=1, burn_in=0, chains=1, rng=0)
-    fit = replace(
-        short,
-        draws=draws,
-        trace={
-            "n_clusters": draws.n_clusters.reshape(4, 200),
-            "concentration": concentration,
-        },
-        values=TRUTH[:, None].astype(float),
-        columns=("x",),
-    )
+    trace = {"n_clusters": draws.n_clusters.reshape(4, 200), "concentration": concentration}
+    values = TRUTH[:, None].astype(float)
+    fit = replace(short, draws=draws, trace=trace, values=values, columns=("x",))
     summary = pt.summarize(fit)
     assert "concentration" in summary.diagnostics.names
     assert summary.diagnostics.mean[-1] == pytest.approx(concentration.mean())
@@ -193,9 +181,6 @@ def test_arrays_and_weights_and_corners():
         assert summary.sentence in " ".join(str(summary).split())
 
 
-# ------------------------------------------------------------------ other forms
-
-
 def test_plain_values_are_json(summary, tmp_path):
     plain = summary.to_dict()
     assert json.loads(json.dumps(plain, allow_nan=False)) == plain
@@ -210,9 +195,6 @@ def test_plain_values_are_json(summary, tmp_path):
     assert pt.summarize([[0, 1]]).to_dict()["diagnostics"]["rhat"] == [None] * 4
 
 
-# ------------------------------------------------------------------ bad input
-
-
 def test_bad_input_is_refused_before_any_search(draws, summary, monkeypatch):
     monkeypatch.setattr("partita.summary.summarize.estimate_of", None)
     with pytest.raises(InvalidInputError, match=r"prob=95.*0\.95, not 95"):
@@ -223,13 +205,6 @@ def test_bad_input_is_refused_before_any_search(draws, summary, monkeypatch):
         summary.to_frame("item")
 
 
-@pytest.mark.parametrize("width", [40, 50, 79])
-def test_the_text_fits_a_narrow_terminal(summary, width):
-    lines = screen(summary, width).splitlines()
-    assert max(map(len, lines)) <= width
-    assert summary.sentence in " ".join(" ".join(lines).split())
-
-
 # ------------------------------------------------------------------ cut short
 
 
@@ -237,12 +212,9 @@ def test_a_summary_that_was_cut_short_says_what_it_lacks(tmp_path):
     rng = np.random.default_rng(2)
     labels = rng.integers(0, 6, (40, 60))
     cut = pt.summarize(labels, time_limit=1e-6, bound=None, progress=False, path=True)
-    assert cut.missing == (
-        "uncertainty of items and clusters",
-        "estimates under VI and Binder's loss",
-        "price path",
-        "curve over numbers of clusters",
-    )
+    late = ("uncertainty of items and clusters", "estimates under VI and Binder's loss")
+    lost = ("price path", "curve over numbers of clusters")
+    assert cut.missing == late + lost
     shown = " ".join(str(cut).split())
     assert "Not computed, for lack of time or memory: uncertainty of items and clusters" in shown
     assert "Least certain" not in shown
@@ -258,7 +230,7 @@ def test_a_summary_that_was_cut_short_says_what_it_lacks(tmp_path):
     assert cut.binder_estimate.loss == pt.Binder()
     cut.save(tmp_path / "cut.npz")
     again = pt.Summary.load(tmp_path / "cut.npz")
-    assert again.missing == cut.missing == ("price path", "curve over numbers of clusters")
+    assert again.missing == cut.missing == lost
 
 
 def test_ctrl_c_after_the_estimate_loses_nothing_that_is_finished(draws, monkeypatch):
@@ -286,9 +258,8 @@ def test_a_long_name_of_one_word_is_cut():
 )
 def test_correlation_within_clusters_is_warned_about(rho, kernel):
     rng = np.random.default_rng(0)
-    rows = rng.multivariate_normal([0, 0], [[1, rho], [rho, 1]], 150) + [[8, -8]] * rng.integers(
-        0, 2, (150, 1)
-    )
+    rows = rng.multivariate_normal([0, 0], [[1, rho], [rho, 1]], 150)
+    rows += [[8, -8]] * rng.integers(0, 2, (150, 1))
     fit = pt.sample(rows, kernel=kernel, draws=60, burn_in=60, chains=2, rng=0, progress=False)
     warned = [w for w in pt.summarize(fit).diagnostics.warnings if "Columns correlate up to" in w]
     assert len(warned) == (rho > 0 and kernel == "hierarchical")
@@ -365,9 +336,6 @@ def test_a_loss_without_a_bound_says_so():
     assert "proven" not in summary.methods
 
 
-# ------------------------------------------------------------------------------------ in a notebook
-
-
 def shown(value):
     """The text of well-formed HTML."""
     tree = ET.fromstring(f"<div>{re.sub(r'<img[^>]*>', '', value._repr_html_())}</div>")
@@ -378,8 +346,6 @@ def test_a_summary_is_a_small_page(summary):
     text = shown(summary)
     assert summary.sentence in text
     address = re.search("src='data:image/png;base64,([^']+)'", summary._repr_html_())[1]
-    from PIL import Image
-
     assert Image.open(io.BytesIO(base64.b64decode(address))).size == (24, 24)
 
 
