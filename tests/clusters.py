@@ -50,7 +50,6 @@ CALLS = {
     "summarize": lambda d: pt.summarize(d, data=DATA),
 }
 
-
 SUMS = ("similarity", "pairwise_distances", "expected_loss", "credible_ball", "item_uncertainty")
 """Where weights change the order of rounding."""
 ASKED = [*((name, False) for name in CALLS), *((name, True) for name in SUMS)]
@@ -74,10 +73,7 @@ def cluster_of(n_workers: int, *, processes: bool = True, **fields: Any) -> Iter
     with (
         dask.config.set({"distributed.deploy.lost-worker-timeout": "600 s"}),
         distributed.LocalCluster(
-            n_workers=n_workers,
-            threads_per_worker=1,
-            processes=processes,
-            dashboard_address=":0",
+            n_workers=n_workers, threads_per_worker=1, processes=processes, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster, **fields) as client,
         client.as_current(),

@@ -7,7 +7,6 @@ import partita as pt
 F5 = [[{0, 1}, {2}], [{0, 1}, {2, 3}], [{0}, {2, 3}], [{0, 1, 2}, {3}], [{0, 1}, {1, 2}, {3}]]
 """The five draws of four items of which every distance and minimum is known."""
 
-
 ESTIMATE = np.array([[1, 0], [1, 0], [0, 1], [0, 1]])
 """Their estimate: {0, 1}, {2, 3}."""
 

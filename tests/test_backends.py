@@ -75,8 +75,6 @@ def test_a_cluster_does_the_work():
 
 
 def test_an_error_in_a_process_is_still_ours():
-    from partita.scan import map_blocks
-
     def refuse(block):
         raise pt.errors.InvalidInputError("no such block")
 
@@ -85,9 +83,6 @@ def test_an_error_in_a_process_is_still_ours():
         pytest.raises(pt.errors.InvalidInputError, match="no such block"),
     ):
         list(map_blocks(refuse, DRAWS, rows=10))
-
-
-# ------------------------------------------------------------------------------------------ threads
 
 
 def test_work_inside_work_ends():
@@ -144,9 +139,6 @@ def test_any_chunks_of_a_dask_array_are_the_same_draws(chunks):
     unknown = array.from_array(labels)[array.from_array(np.arange(60) > 9)]
     with pytest.raises(pt.errors.InvalidLabelsError, match="compute_chunk_sizes"):
         pt.as_draws(unknown)
-
-
-# ------------------------------------------------------------------------------------------- blocks
 
 
 def tally(block: Block, *, factor: float) -> tuple[np.ndarray, np.ndarray]:

@@ -10,6 +10,7 @@ from partita._progress import Status
 from partita._resources import Clock
 from partita.credible import uncertainty
 from partita.credible.uncertainty import compare
+from partita.summary import summarize as module
 
 RNG = np.random.default_rng(0)
 LABELS = RNG.integers(0, 4, (60, 24))
@@ -77,8 +78,6 @@ def test_ctrl_c_under_one_loss_ends_the_others(monkeypatch):
 
 
 def test_ctrl_c_in_one_part_of_a_summary_ends_the_rest(monkeypatch):
-    from partita.summary import summarize as module
-
     make = module._for_comparison
 
     def interrupted(*given):
@@ -88,9 +87,6 @@ def test_ctrl_c_in_one_part_of_a_summary_ends_the_rest(monkeypatch):
     monkeypatch.setattr(module, "_for_comparison", interrupted)
     cut = pt.summarize(LABELS, path=True, progress=False)
     assert cut.missing == ("price path", "curve over numbers of clusters")
-
-
-# ------------------------------------------------------------ the line that says what is being done
 
 
 @pytest.mark.parametrize(

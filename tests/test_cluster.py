@@ -60,9 +60,6 @@ def test_the_labels_are_there(client, as_if_large):
     assert len(remote.stored.futures) == 5
 
 
-# ------------------------------------------------------------------ every public function
-
-
 @pytest.fixture(scope="module")
 def remotes(client):
     """Draws on the workers, without weights and with: nothing changes them, one pair serves all."""
@@ -151,9 +148,6 @@ def test_noise_is_explained_on_workers_too(client):
     assert pt.as_draws(array, noise=rule) == pt.as_draws(noisy, noise=rule)
 
 
-# ------------------------------------------------------------------ chains
-
-
 def test_chains_on_workers_make_the_same_draws(client, tmp_path):
     run = {"draws": 20, "burn_in": 10, "chains": 3, "rng": 4}
     data = pt.datasets.galaxies()
@@ -170,9 +164,8 @@ def test_a_driver_that_is_lost_costs_what_came_since_the_checkpoint(client, tmp_
     run = {"draws": 28, "burn_in": 2, "chains": 3, "rng": 4}
     data, path, firsts = pt.datasets.galaxies(), tmp_path / "run.npz", []
     wanted = pt.sample(data, **run)
-    monkeypatch.setattr(
-        chains, "time", SimpleNamespace(monotonic=float, perf_counter=float)
-    )  # writes every round
+    still = SimpleNamespace(monotonic=float, perf_counter=float)
+    monkeypatch.setattr(chains, "time", still)  # writes every round
 
     def lost():
         raise SystemExit
@@ -197,9 +190,6 @@ def test_a_driver_that_is_lost_costs_what_came_since_the_checkpoint(client, tmp_
     assert pt.sample(data, resume=path, **run).draws == wanted.draws
 
 
-# ------------------------------------------------------------------ the command line
-
-
 @pytest.mark.parametrize("kind", ["--scheduler", "--workers"])
 def test_commands_work_on_a_cluster(kind, client, stored, tmp_path, as_if_large, partita):
     there = (kind, client.scheduler.address if kind == "--scheduler" else 1)
@@ -213,9 +203,8 @@ def test_commands_work_on_a_cluster(kind, client, stored, tmp_path, as_if_large,
     run = ("--draws", 20, "--burn-in", 10, "--chains", 2, "--bound", "none")
     for out, where in (("a", ()), ("b", there)):
         done = partita("fit", tmp_path / "data.csv", *run, "--out", tmp_path / out, *where)
-    assert pt.read_draws(tmp_path / "a" / "draws.npz") == pt.read_draws(
-        tmp_path / "b" / "draws.npz"
-    )
+    a, b = (pt.read_draws(tmp_path / out / "draws.npz") for out in "ab")
+    assert a == b
 
 
 def test_clusters_that_are_none(stored, monkeypatch, partita):
@@ -259,9 +248,6 @@ def in_time(client, function):
         info, stories = client.scheduler_info(), client.get_scheduler_logs()
         client.close()
         pytest.fail(f"it is not done after {SECONDS} s: {info} {stories}")
-
-
-# ------------------------------------------------------------------ workers
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals differ")
@@ -326,9 +312,6 @@ def test_an_error_in_a_task_is_still_ours(client, as_if_large):
     for work in (scan.map_blocks, scan.sum_blocks):
         with pytest.raises(pt.errors.InvalidInputError, match="no such block"):
             list(work(refuse, on_workers(client)))
-
-
-# ------------------------------------------------------------------ the scheduler
 
 
 @pytest.fixture
@@ -460,12 +443,9 @@ def test_questions_about_all_labels_fetch_them_with_a_word(client, as_if_large, 
     monkeypatch.setattr("partita._resources.available_memory", lambda: LABELS.size // 2)
     for size in (0, 1 << 26):
         monkeypatch.setattr(scan, "GATHERED_LABELS", size)
-        for name, ask in {
-            "price_path": pt.price_path,
-            "clusters_curve": pt.clusters_curve,
-            "credible_core": pt.credible_core,
-        }.items():
-            with pytest.raises(pt.errors.MemoryLimitError, match=f"{name} looks at all.*fewer"):
+        for ask in (pt.price_path, pt.clusters_curve, pt.credible_core):
+            said = f"{ask.__name__} looks at all.*fewer"
+            with pytest.raises(pt.errors.MemoryLimitError, match=said):
                 ask(remote)
     monkeypatch.setattr(scan, "GATHERED_LABELS", 0)
     for rules in ({"n_clusters": 2}, {"min_size": 2}):

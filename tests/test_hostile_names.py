@@ -13,8 +13,10 @@ from click.testing import CliRunner
 from matplotlib import pyplot as plt
 
 import partita as pt
+from fuzz.plain_readers import is_number
 from made import SHOWN
 from page_outline import Outline
+from partita._result import Table, latex_rows
 from partita.cli.options import cli
 from partita.representative.runs import compare_runs
 
@@ -114,8 +116,6 @@ def test_latex_is_text(results):
 
 def test_text_in_latex_cannot_act():
     """No command, no formula, no comment, and nothing that a line end would take as its option."""
-    from partita._result import Table, latex_rows
-
     names = [name for name in HOSTILE if name != "\ud800"]
     lines = latex_rows(Table("", ("a", "b"), tuple((name, "x") for name in names)))
     for line in lines[4:-2]:
@@ -158,9 +158,6 @@ def test_figures_show_names_as_text(results, figure):
         axes[0].figure.savefig(stream, format="svg")
         drawing = ET.fromstring(stream.getvalue())
         assert not [e for e in drawing.iter() if e.tag.endswith(("script", "image/svg"))]
-
-
-# ------------------------------------------------------------------------ the command line
 
 
 @pytest.fixture
@@ -215,15 +212,8 @@ def test_commands_print_and_write_names_as_text(files, command):
     for file in written:
         with file.open(encoding="utf-8", newline="") as stream:
             cells = [cell for row in csv.reader(stream) for cell in row]
-        assert not [c for c in cells if c[:1] in "=+-@\t\r" and c and not _is_number(c)], file
-
-
-def _is_number(cell):
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return cell[0] != "+"
+        odd = [c for c in cells if c and c[0] in "=+-@\t\r"]
+        assert all(is_number(c) and c[0] != "+" for c in odd), file
 
 
 def test_a_name_that_no_file_would_hold_is_refused_before_the_sampling(files):

@@ -5,9 +5,14 @@ import signal
 from collections.abc import Callable, Iterator
 from functools import cache
 
+import dask.array
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import polars
+import pyarrow
 import pytest
+import xarray
 
 import partita as pt
 from fuzz import calls
@@ -26,12 +31,6 @@ def annotated(function, word: str) -> list[str]:
 
 
 def kinds_of_draws(directory) -> dict[str, object]:
-    import dask.array
-    import pandas
-    import polars
-    import pyarrow
-    import xarray
-
     path = directory / "given.csv"
     pt.write_draws(DRAWS, path)
     columns = {str(f"i{j}"): MATRIX[:, j] for j in range(9)}
@@ -39,7 +38,7 @@ def kinds_of_draws(directory) -> dict[str, object]:
     return {
         "list": CUBE.tolist(),
         "array": CUBE,
-        "frame": pandas.DataFrame(columns),
+        "frame": pd.DataFrame(columns),
         "polars": polars.DataFrame(columns),
         "arrow": pyarrow.table(columns),
         "xarray": xarray.DataArray(CUBE, dims=("chain", "draw", "item")),
@@ -53,13 +52,8 @@ def kinds_of_draws(directory) -> dict[str, object]:
     }
 
 
-def kinds_of_labels(directory) -> dict[str, object]:
-    import dask.array
-    import pandas
-    import polars
-    import pyarrow
-    import xarray
-
+def kinds_of_labels(directory) -> tuple[dict[str, object], dict[str, object]]:
+    estimate = dataclasses.replace(made("Summary").estimate, labels=ONE.astype(np.int32))
     column, row = directory / "column.csv", directory / "row.csv"
     column.write_text("cluster\n" + "\n".join(map(str, ONE + 4)) + "\n")
     row.write_text(",".join(map(str, ONE + 4)) + "\n")
@@ -67,8 +61,8 @@ def kinds_of_labels(directory) -> dict[str, object]:
         "list": ONE.tolist(),
         "array": ONE,
         "strings": [f"c{k}" for k in ONE],
-        "series": pandas.Series(ONE, dtype="Int64"),
-        "categories": pandas.Series(ONE.astype(str), dtype="category"),
+        "series": pd.Series(ONE, dtype="Int64"),
+        "categories": pd.Series(ONE.astype(str), dtype="category"),
         "polars": polars.Series(ONE),
         "arrow": pyarrow.chunked_array([ONE]),
         "xarray": xarray.DataArray(ONE, dims=("item",)),
@@ -76,13 +70,10 @@ def kinds_of_labels(directory) -> dict[str, object]:
         "Draws": pt.Draws(ONE[None, :]),
         "row of Draws": pt.Draws(np.stack([ONE, MATRIX[0]]))[0],
         "row": row,
-        "estimate": dataclasses.replace(made("Summary").estimate, labels=ONE.astype(np.int32)),
-        "Summary": dataclasses.replace(
-            made("Summary"),
-            estimate=dataclasses.replace(made("Summary").estimate, labels=ONE.astype(np.int32)),
-        ),
+        "estimate": estimate,
+        "Summary": dataclasses.replace(made("Summary"), estimate=estimate),
         "ball": dataclasses.replace(made("Summary").ball, center=ONE.astype(np.int32)),
-    }, {"column": column, "frame": pandas.DataFrame({"cluster": ONE})}
+    }, {"column": column, "frame": pd.DataFrame({"cluster": ONE})}
 
 
 @cache
@@ -180,12 +171,10 @@ PLOTS = {
 
 @pytest.mark.parametrize("name", PLOTS)
 def test_plots_take_what_functions_take(name, tmp_path):
-    import matplotlib.pyplot
-
     kinds = kinds_of_draws(tmp_path)
     for kind in ("list", "path", "Fit", "Summary"):  # functions take the others by the same way
         assert getattr(pt.plots, name)(**{PLOTS[name]: kinds[kind]}) is not None, kind
-        matplotlib.pyplot.close("all")
+        plt.close("all")
 
 
 def test_a_partial_partition_is_made_of_whatever_stands_for_one(tmp_path):
@@ -213,13 +202,10 @@ def test_draws_are_made_of_arrays_and_name_the_function_for_the_rest(tmp_path):
         with pytest.raises(InvalidLabelsError, match="as_draws takes") as caught:
             pt.Draws(kinds[kind])
         assert caught.value.argument == "labels"
-    with pytest.raises(InvalidLabelsError, match="PointEstimate was given, which is one partition"):
-        pt.Draws(made("Summary").estimate)
-    with pytest.raises(InvalidLabelsError, match="PointEstimate was given, which is one partition"):
-        pt.estimate(made("Summary").estimate)
+    for use in (pt.Draws, pt.estimate):
+        with pytest.raises(InvalidLabelsError, match=r"PointEstimate .*, which is one partition"):
+            use(made("Summary").estimate)
 
-
-# ---------------------------------------------------------------------------- masked arrays
 
 MASKED = np.ma.array(MATRIX, mask=np.eye(24, 9, 3, dtype=bool))
 MASKED_ONE = np.ma.array(ONE, mask=[False] * 8 + [True])
@@ -279,8 +265,6 @@ def test_what_picks_no_draws_is_refused(index):
 
 
 def test_a_variable_of_a_tree_reaches_the_reader():
-    import xarray
-
     dims = ("chain", "draw", "item")
     posterior = xarray.Dataset(dict.fromkeys(("y", "z"), (dims, CUBE)))
     tree = xarray.DataTree.from_dict({"posterior": posterior})
@@ -305,9 +289,6 @@ def test_the_protocols_are_open():
 
 
 def test_what_is_no_array_is_refused_by_name():
-    import polars
-    import xarray
-
     lazy = polars.DataFrame({"a": [0, 1]}).lazy()
     several = xarray.Dataset({"z": ("item", ONE)})
     for use, came in [
@@ -351,16 +332,13 @@ def itself():
     return found
 
 
-def styler():
-    pytest.importorskip("jinja2", minversion="3.1.2")  # which pandas asks for
-    return pd.DataFrame([[1, 2], [3, 4]]).style
-
-
 CONTAINERS: dict[str, Callable] = {
     "AnnData": anndata,
     "list of AnnData": lambda: [anndata(), anndata()],
     "MuData-like": Views,
-    "pandas Styler": styler,
+    "pandas Styler": lambda: (
+        pytest.importorskip("jinja2", minversion="3.1.2") and pd.DataFrame([[1, 2], [3, 4]]).style
+    ),
     "lists of lists of lists": nested,
     "a list that holds itself": itself,
     "a tensor that requires grad": calls.Raises,

@@ -29,7 +29,6 @@ FORBIDDEN = re.compile(
 REFERENCE = "credible balls (with discussion)"
 """In the title of a paper that is cited."""
 
-
 OF_A_POSTERIOR = re.compile(
     r"credible|posterior probab|\bprobabilit(y|ies)\b|the posterior does", re.I
 )
@@ -203,9 +202,6 @@ def test_the_sentence_gives_the_share_inside_the_ball():
     assert found.sentence.startswith("87.5% of the runs ")
 
 
-# ----------------------------------------------------------------------- draws that were reweighted
-
-
 def test_what_is_not_tilted():
     assert DRAWS.reweighted("entropy", 0.0).kind == "posterior"
     assert pt.Draws(LABELS, kind="ensemble").reweighted("entropy", 2.0).kind == "ensemble"
@@ -219,9 +215,6 @@ def test_tilted_draws_are_said_to_be_tilted():
     assert f"effectively {TILTED.n_effective:.0f}" in " ".join(str(summary).split())
     assert "no longer those of the posterior" in summary.methods
     assert "no longer" not in pt.summarize(DRAWS, progress=False).methods
-
-
-# -------------------------------------------------------------------------------- declared and kept
 
 
 FOUR = [[0, 0, 1], [0, 1, 1], [0, 0, 1], [0, 1, 2]]
@@ -290,9 +283,6 @@ def test_a_table_with_a_column_run_is_an_ensemble():
     frame = pd.DataFrame(FOUR, columns=["a", "b", "c"])
     assert pt.as_draws(frame).kind == "posterior"
     assert pt.as_draws(frame.assign(**{".run": range(4)})) == FOUR_RUNS
-
-
-# -------------------------------------------------- reweighted by evenness, against worked values
 
 
 FIVE_DRAWS = pt.Draws(FIVE)
