@@ -231,46 +231,46 @@ Kind = Literal["posterior", "ensemble", "tilted"]
 
 
 class Words(NamedTuple):
-    """The words of one kind; where there are braces, a number or a name goes."""
+    """The words of one kind, by default of a posterior; a number or a name goes into braces."""
 
-    draw: str
-    draws: str
-    of_all: str
+    draw: str = "draw"
+    draws: str = "draws"
+    of_all: str = "of the draws"
     """After a share: of what it is."""
-    source: str
+    source: str = "posterior"
     """What the rows come from."""
-    expected: str
+    expected: str = "expected"
     """Of a loss: averaged over the rows."""
-    mean_of: str
+    mean_of: str = "E[{}]"
     """A loss averaged over the rows, in a heading."""
-    ball: str
-    core: str
-    level: str
+    ball: str = "credible ball"
+    core: str = "credible core"
+    level: str = "Credible probability"
     """What chooses the size of a ball."""
-    lies: str
+    lies: str = "With {} posterior probability the clustering lies"
     """The sentence on the ball up to "within"."""
-    equals: str
+    equals: str = "With at least {} posterior probability the clustering is"
     """The sentence on a ball of radius 0."""
-    probability: str
+    probability: str = "probability"
     """Of an event: the weight of the rows in which it occurs."""
-    posterior_probability: str
-    event: str
+    posterior_probability: str = "posterior probability"
+    event: str = "P({})"
     """The weight of an event, in a heading."""
-    together: str
+    together: str = "probability of being in one cluster"
     """The weight of the rows in which two items are in one cluster."""
-    together_with: str
+    together_with: str = "together with probability"
     """Phrase before the weight of an event."""
-    holding: str
+    holding: str = "with probability {}"
     """In how much of the rows something holds."""
-    error: str
-    order_holds: str
+    error: str = "standard error"
+    order_holds: str = "More draws would hardly change this order."
     """All differences exceed two standard errors."""
-    unsettled: str
+    unsettled: str = "The posterior does not settle the number of clusters."
     """No number of clusters has nearly all rows."""
-    truth: str
+    truth: str = "Where could the truth be?"
     """What is asked of the ball."""
-    could_be: str
-    fact: str
+    could_be: str = "what the clustering could still be"
+    fact: str = "Items whose grouping is certain enough"
     """What is asked of the core."""
 
 
@@ -295,31 +295,7 @@ def _words_of_weight(weight: str, draw: str, **own: str) -> Words:
 
 
 _WORDS: dict[str, Words] = {
-    "posterior": Words(
-        draw="draw",
-        draws="draws",
-        of_all="of the draws",
-        source="posterior",
-        expected="expected",
-        mean_of="E[{}]",
-        ball="credible ball",
-        core="credible core",
-        level="Credible probability",
-        lies="With {} posterior probability the clustering lies",
-        equals="With at least {} posterior probability the clustering is",
-        probability="probability",
-        posterior_probability="posterior probability",
-        event="P({})",
-        together="probability of being in one cluster",
-        together_with="together with probability",
-        holding="with probability {}",
-        error="standard error",
-        order_holds="More draws would hardly change this order.",
-        unsettled="The posterior does not settle the number of clusters.",
-        truth="Where could the truth be?",
-        could_be="what the clustering could still be",
-        fact="Items whose grouping is certain enough",
-    ),
+    "posterior": Words(),
     "ensemble": _words_of_weight(
         "the runs",
         "run",
@@ -343,8 +319,6 @@ _WORDS: dict[str, Words] = {
         lies="Draws with {} of the tilted weight lie",
         equals="Draws with {} of the tilted weight equal",
         holding="in draws with {} of the tilted weight",
-        error="standard error",
-        order_holds="More draws would hardly change this order.",
         unsettled="The tilted draws do not settle the number of clusters.",
         truth="How far apart are the tilted draws?",
         could_be="the extremes among the draws inside",

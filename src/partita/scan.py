@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
-from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -145,7 +144,7 @@ def sum_blocks(
         groups = [[(where, _block_metadata(draws, where)) for where in group] for group in work]
         return remote.total(partial(_call_on_block, function), groups, done)
     blocks = ([block_of(draws, where) for where in group] for group in work)
-    results = stream(partial(_group_sum, function), blocks, n_jobs)
+    results = stream(lambda group: sum_arrays(map(function, group)), blocks, n_jobs)
 
     def told() -> Iterator[Sums]:
         for place, result in enumerate(results):
@@ -171,7 +170,7 @@ def map_parts(
     For a pass whose work on one block is itself divided, such as the rows of a
     similarity matrix. ``at_once`` bounds the results that wait to be combined.
     """
-    batches = list(_batches(parts, at_once or len(parts)))
+    batches = [parts[some] for some in _storage.cut(0, len(parts), at_once or len(parts))]
     if is_remote(draws):
         # All blocks for some parts, then for others: the workers are all busy.
         for number, batch in enumerate(batches):
@@ -196,23 +195,19 @@ def map_sets(
     *,
     n_jobs: int | None = None,
     is_up: Callable[[], bool] = lambda: False,
-    instead: Callable[..., R] | None = None,
 ) -> Iterator[R]:
     """``function(labels, *more)`` for sets of draws that lie anywhere, in order.
 
     Each set comes as the numbers of its draws, and what else the function
-    takes; ``labels`` are theirs, in the dtype of the kernels. From the moment
-    on that time ``is_up`` the remaining sets get ``instead(*more)``.
+    takes; ``labels`` are theirs, in the dtype of the kernels. Sets that are left when time
+    ``is_up`` are not looked at.
     """
     left = iter(sets)
     started = iter(lambda: None if is_up() else next(left, None), None)
     if (remote := _remote_labels(draws)) is not None:
-        yield from remote.map(partial(_call_on_int32, function), started)
-    else:
-        rows = ((draws.labels_at(numbers), more) for numbers, more in started)
-        yield from stream(partial(_call_on_set, function), rows, n_jobs)
-    if instead is not None:
-        yield from (instead(*more) for _, more in left)
+        return remote.map(partial(_call_on_int32, function), started)
+    rows = ((draws.labels_at(numbers), more) for numbers, more in started)
+    return stream(lambda task: _call_on_int32(function, task[0], *task[1]), rows, n_jobs)
 
 
 def gather(draws: Draws) -> Draws:
@@ -259,21 +254,11 @@ def sum_arrays(results: Iterable[tuple[Array, ...]]) -> tuple[Array, ...]:
     return totals
 
 
-def _batches(work: Sequence[P], size: int) -> Iterator[list[P]]:
-    iterator = iter(work)
-    while batch := list(islice(iterator, size)):
-        yield batch
-
-
 # ------------------------------------------------------------------ what workers run, too
 
 
 def _call_on_block(function: Callable[[Block], R], labels: Unsigned, *facts: Any) -> R:
     return function(Block(labels, *facts))
-
-
-def _group_sum(function: Callable[[Block], Sums], blocks: Sequence[Block]) -> Sums:
-    return sum_arrays(map(function, blocks))
 
 
 def _call_on_parts(
@@ -289,10 +274,6 @@ def _call_on_parts(
 
 def _call_on_int32(function: Callable[..., R], labels: Array, *more: Any) -> R:
     return function(labels.astype(np.int32), *more)
-
-
-def _call_on_set(function: Callable[..., R], task: tuple[Array, tuple[Any, ...]]) -> R:
-    return _call_on_int32(function, task[0], *task[1])
 
 
 def gather_for(draws: Draws, question: str, say: Callable[[str], None]) -> Draws:

@@ -525,7 +525,7 @@ def is_features(obj: object) -> bool:
     return hasattr(type(obj), "__features__")
 
 
-def as_features(obj: Any, argument: str = "draws") -> FeatureDraws:
+def as_features(obj: Any) -> FeatureDraws:
     """Feature draws from whatever holds them; partitions are not among these."""
     if is_features(obj):
         found: FeatureDraws = obj.__features__()
@@ -534,9 +534,9 @@ def as_features(obj: Any, argument: str = "draws") -> FeatureDraws:
         raise InvalidInputError(
             "Draws of partitions were given; expected feature draws. "
             "FeatureDraws.from_partitions(draws) makes each cluster a feature.",
-            argument=argument,
+            argument="draws",
         )
-    with about(argument, "matrices"):
+    with about("draws", "matrices"):
         return FeatureDraws(obj)
 
 
