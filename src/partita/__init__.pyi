@@ -32,6 +32,7 @@ from partita.diagnostics.diagnose import diagnose as diagnose
 from partita.draws import Draws as Draws
 from partita.draws import as_draws as as_draws
 from partita.errors import PartitaError as PartitaError
+from partita.explanation import explain as explain
 from partita.features.draws import FeatureDraws as FeatureDraws
 from partita.features.draws import read_features as read_features
 from partita.features.draws import write_features as write_features
@@ -60,7 +61,6 @@ from partita.losses.builtin import VILowerBound as VILowerBound
 from partita.losses.evaluate import distance as distance
 from partita.losses.evaluate import expected_loss as expected_loss
 from partita.losses.evaluate import pairwise_distances as pairwise_distances
-from partita.losses.explain import explain as explain
 from partita.losses.user import Additive as Additive
 from partita.losses.user import CallableLoss as CallableLoss
 from partita.losses.user import FunctionLoss as FunctionLoss

@@ -16,11 +16,11 @@ from partita.credible.uncertainty import ItemUncertainty as ItemUncertainty
 from partita.diagnostics.agreement import ChainAgreement as ChainAgreement
 from partita.diagnostics.agreement import ChainEstimates as ChainEstimates
 from partita.diagnostics.diagnose import Diagnostics as Diagnostics
+from partita.explanation import Change as Change
+from partita.explanation import Explanation as Explanation
 from partita.features.estimate import FeatureEstimate as FeatureEstimate
 from partita.features.price_path import FeaturePath as FeaturePath
 from partita.lattice import HasseDiagram as HasseDiagram
-from partita.losses.explain import Change as Change
-from partita.losses.explain import Explanation as Explanation
 from partita.representative.conformal import ConformalSet as ConformalSet
 from partita.representative.conformal import PValue as PValue
 from partita.representative.modes import FeatureModes as FeatureModes

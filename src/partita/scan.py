@@ -18,7 +18,7 @@ from partita._wording import words
 from partita.draws import Draws
 from partita.kernels.arrays import Array, Bools, Floats, Int32s, Ints, UInt64s, Unsigned
 from partita.labels import Labels
-from partita.mcmc import ess_bulk, mcse_mean, rank_normalised
+from partita.mcmc import mcse_mean
 
 if TYPE_CHECKING:
     from partita.dask import RemoteLabels
@@ -403,24 +403,6 @@ def chain_rows(draws: Draws) -> Ints:
     kept = np.flatnonzero(long_chains(draws))
     shortest = int(np.bincount(number)[kept].min())
     return np.stack([np.flatnonzero(number == chain)[-shortest:] for chain in kept.tolist()])
-
-
-def effective_share(values: Array, rows: Ints) -> float:
-    """Effective number of draws over their number; rows are those of :func:`chain_rows`.
-
-    Draws whose autocorrelation cannot be told from 0 count as independent; each chain too
-    short to tell counts once.
-    """
-    chains = values[rows].astype(np.float64)
-    if chains.shape[1] < FEW_DRAWS:
-        return len(chains) / values.size
-    if np.ptp(chains) == 0.0:
-        return 1.0
-    scores = rank_normalised(chains)
-    scores -= scores.mean()
-    lag_one = (scores[:, 1:] * scores[:, :-1]).sum() / np.square(scores).sum()
-    correlated = lag_one > 2.0 / np.sqrt(chains.size)
-    return float(min(1.0, ess_bulk(chains) / chains.size)) if correlated else 1.0
 
 
 def by_chain(draws: Draws, values: Floats) -> Floats:

@@ -8,8 +8,8 @@ from scipy.optimize import linear_sum_assignment
 
 import partita as pt
 from clusters import assert_same
+from partita.explanation import explain_all
 from partita.labels import by_size
-from partita.losses.explain import explain_all
 from strategies import same_items
 
 

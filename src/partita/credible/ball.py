@@ -29,7 +29,7 @@ from partita.scan import FEW_DRAWS, error_of, weighted_error
 if TYPE_CHECKING:
     import pandas as pd
 
-    from partita.losses.explain import Explanation
+    from partita.explanation import Explanation
 
 
 ENTROPY_TOLERANCE = DISTANCE
@@ -319,7 +319,7 @@ class CredibleBall(Ball):
         index : int, default 0
             Which of the partitions that tie at this bound.
         """
-        from partita.losses.explain import explain_all
+        from partita.explanation import explain_all
 
         bound = self.bounds[choice(kind, "kind", tuple(self.bounds))]
         other = bound.labels[index][None, :]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtrik
+from scipy.special import bdtrik, betaincinv
 
 from partita._progress import Status
 from partita._resources import Clock, count_jobs, require_memory, run_interruptible
@@ -45,9 +45,9 @@ from partita.labels import (
 from partita.lattice import PartialPartition
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss
-from partita.mcmc import beta_quantile
+from partita.mcmc import ess_of_halves, rank_normalised, split
 from partita.posterior import Posterior, as_posterior
-from partita.scan import chain_rows, chains_of, effective_share, gather_for
+from partita.scan import FEW_DRAWS, chain_rows, chains_of, gather_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -208,7 +208,7 @@ def credible_core(
         whole = _Sample(here, np.arange(here.n_draws))
         parts = tuple(_grow_parts(posterior, whole, held_out, n_starts, seed, n_jobs, clock))
         search = _Search(posterior, whole, held_out, parts, bound, patience, limit, numbers)
-        return _core_at(search, level, clock)
+        return _cores_at(search, [level], clock)[0]
 
     return run_interruptible(found, clock.interrupt)
 
@@ -526,9 +526,7 @@ class CredibleCore(Result):
 def cores_at(core: CredibleCore, probs: list[float]) -> list[CredibleCore]:
     """The cores for other probabilities, which are trusted; see ``CredibleCore.at``."""
     search, clock = core._search, Clock(core._search.time_limit)
-    return run_interruptible(
-        lambda: [_core_at(search, prob, clock) for prob in probs], clock.interrupt
-    )
+    return run_interruptible(lambda: _cores_at(search, probs, clock), clock.interrupt)
 
 
 def holding(core: CredibleCore, decimals: int = 3) -> str:
@@ -648,14 +646,43 @@ class _TruncatedPath:
             return float("nan")
         if rest.weights is not None:
             return rest.n_effective
-        event = effective_share(self.agreed >= max(size, 2), rest.by_chain)
+        event = _effective_share(self.agreed >= max(size, 2), rest.by_chain)
         return self.agreed.size * min(self.independent, event)
 
 
-def _core_at(search: _Search, prob: float, clock: Clock) -> CredibleCore:
-    posterior, whole = search.posterior, search.whole
-    distinct, index = posterior.distinct, posterior.index
+def _effective_share(values: Bools | Ints, rows: Ints) -> float:
+    """Effective number of draws over their number; rows are those of :func:`chain_rows`.
+
+    Draws whose autocorrelation cannot be told from 0 count as independent; each chain too
+    short to tell counts once.
+    """
+    chains = values[rows].astype(np.float64)
+    if chains.shape[1] < FEW_DRAWS:
+        return len(chains) / values.size
+    if np.ptp(chains) == 0.0:
+        return 1.0
+    # Of two values ranks change no correlation.
+    is_event = values.dtype == np.bool_
+    scores = chains if is_event else rank_normalised(chains)
+    scores = scores - scores.mean()
+    lag_one = (scores[:, 1:] * scores[:, :-1]).sum() / np.square(scores).sum()
+    if lag_one <= 2.0 / np.sqrt(chains.size):
+        return 1.0
+    halves = split(chains)
+    ranked = halves if is_event else rank_normalised(halves)
+    return min(1.0, ess_of_halves(ranked) / chains.size)
+
+
+def _cores_at(search: _Search, probs: list[float], clock: Clock) -> list[CredibleCore]:
+    """The cores for some probabilities, from one search."""
+    distinct, index = search.posterior.distinct, search.posterior.index
     rows = distinct.rows(0, distinct.n_draws)
+    return [_core_at(search, prob, rows, index, clock) for prob in probs]
+
+
+def _core_at(search: _Search, prob: float, rows: Labels, index: Ints, clock: Clock) -> CredibleCore:
+    """``rows`` are the distinct draws, and ``index`` says which of them each draw is."""
+    posterior, whole = search.posterior, search.whole
     with clock.until(0.9) as stop:
         cuts = [_truncate_path(part, prob, search, rows, index, stop) for part in search.parts]
     reached = [(each.size, float(each.curve[each.size - 1])) for each in cuts]
@@ -736,10 +763,7 @@ def _hold_clusters(rows: Labels, labels: Labels) -> list[Bools]:
 def _truncate_path(
     part: _Part, prob: float, search: _Search, rows: Labels, index: Ints, stop: Bools
 ) -> _TruncatedPath:
-    """The core found on one part, cut to the longest beginning that the other part confirms.
-
-    ``rows`` are the distinct draws, and ``index`` says which of them each draw is.
-    """
+    """The core found on one part, cut to the longest beginning that the other part confirms."""
     table, own, rest = part.growth.table, part.own, part.rest
     error = (1.0 - CONFIDENCE) / 2.0  # both ways are tried
     threshold = _share_needed(prob, rest.n_effective, error) if search.held_out else prob
@@ -763,8 +787,8 @@ def _truncate_path(
         # An event that nearly always occurs shows nothing of how a chain moves, and one part
         # alone estimates an effective number poorly.
         independent = min(
-            effective_share(agreed, rest.by_chain),
-            effective_share(alike[own.where], own.by_chain),
+            _effective_share(agreed, rest.by_chain),
+            _effective_share(alike[own.where], own.by_chain),
         )
     reached = np.bincount(agreed, rest.weights, minlength=partial.size + 1)[::-1].cumsum()[-2::-1]
     curve = reached / reached[0]  # every draw agrees about one item
@@ -803,7 +827,7 @@ def _lower_limit(share: float, n: float, error: float) -> float:
         return 0.0
     if share >= 1.0 - SUM:
         return float(error ** (1.0 / n))
-    return beta_quantile(share * n, (1.0 - share) * n + 1.0, error)
+    return float(betaincinv(share * n, (1.0 - share) * n + 1.0, error))
 
 
 def _share_needed(prob: float, n: float, error: float) -> float:

@@ -177,7 +177,9 @@ _MARKERS = dict(zip(SHAPES, "os^DvhP", strict=True))
 
 def library(name: str) -> Any:
     """A module of matplotlib, such as ``"figure"``, or an error that names the extra."""
-    return require(f"matplotlib.{name}", extra="plot", purpose="drawing a figure")
+    module = f"matplotlib.{name}"
+    loaded = sys.modules.get(module)
+    return loaded or require(module, extra="plot", purpose="drawing a figure")
 
 
 def new_figure(width: float, height: float) -> Figure:

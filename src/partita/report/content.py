@@ -18,9 +18,9 @@ from partita._imports import require
 from partita._wording import brief, counted, in_list, in_unit, of_sizes, percent, sized, words
 from partita.credible.ball import ball_at
 from partita.credible.core import cores_at
+from partita.explanation import explain_all
 from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import Labels
-from partita.losses.explain import explain_all
 from partita.plots._on_data import prepare_curve, prepare_view
 from partita.plots._representatives import moved_items
 from partita.plots._similarity import SimilarityMap, prepare_similarity

@@ -24,12 +24,12 @@ from partita.diagnostics.agreement import (
 )
 from partita.draws import AnyDraws, Draws, Point, any_draws
 from partita.errors import InvalidInputError
+from partita.explanation import Explanation, explain
 from partita.kernels.arrays import Bools, Floats, Int32s, Ints
 from partita.labels import DrawsLike, data_frame
 from partita.lattice import partition_table
 from partita.losses.base import Loss
 from partita.losses.evaluate import metric_for
-from partita.losses.explain import Explanation, explain
 from partita.posterior import Posterior
 from partita.representative.k_medians import (
     EFFORTS,

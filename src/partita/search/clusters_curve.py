@@ -524,7 +524,7 @@ def measured(
 ) -> ClustersCurve:
     """The curve of given partitions."""
     draws = posterior.draws
-    weights = draws.probabilities
+    weights, own = draws.probabilities, Draws(best[None, :])
     lowest = posterior.distances(loss, best)
     losses = np.array([posterior.distances(loss, row) for row in rows.values()])
     return ClustersCurve(
@@ -533,7 +533,7 @@ def measured(
         expected_loss=losses @ weights,
         excess=np.maximum((losses - lowest) @ weights, 0.0),
         standard_error=np.array([_error(row - lowest, draws) for row in losses]),
-        distance=np.array([loss.distances(row, Draws(best[None, :]))[0] for row in rows.values()]),
+        distance=np.array([loss.distances(row, own, n_jobs=1)[0] for row in rows.values()]),
         estimate=by_size(best),
         tolerance=tolerance,
         loss=loss,
