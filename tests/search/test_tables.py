@@ -64,6 +64,30 @@ def test_objective_after_random_moves_equals_the_expected_loss(loss, seed):
 
 
 @every_loss
+@pytest.mark.parametrize("seed", range(3))
+def test_costs_of_moves_and_merges_are_those_of_the_partitions_after_them(loss, seed):
+    draws = random_posterior(N_ITEMS, 12, seed, weighted=seed == 2)
+    labels = canonical(np.random.default_rng(seed).integers(0, 4, N_ITEMS))
+    present = pt.expected_loss(labels, draws, loss=loss)[0]
+    for problem in problems(loss, draws):
+        state = new_state(problem, labels)
+        scores = single.merge_scores(problem, state)
+        for (i, j), score in np.ndenumerate(scores):
+            merged = np.where(labels == j, i, labels)
+            wanted = pt.expected_loss(merged, draws, loss=loss)[0] if i < j else np.inf
+            assert score == pytest.approx(wanted, abs=1e-11)
+        scratch, moved = new_scratch(problem, state), np.tile(labels, (labels.max() + 2, 1))
+        for item in range(N_ITEMS):
+            state, after = new_state(problem, labels), moved.copy()
+            after[:, item] = np.arange(len(after))
+            costs = pt.expected_loss(after, draws, loss=loss) - present
+            costs[[np.array_equal(canonical(row), labels) for row in after]] = np.inf
+            single.sweep(problem, state, np.array([item]), ALL, N_ITEMS, 0, 0, 1, scratch)
+            lowest = pytest.approx(costs.min(), abs=1e-11)
+            assert (scratch.margin[item], costs[scratch.other[item]]) == (lowest, lowest)
+
+
+@every_loss
 @pytest.mark.parametrize("seed", range(4))
 def test_cluster_moves_never_raise_the_loss_and_keep_the_tables_right(loss, seed):
     draws = random_posterior(N_ITEMS, 15, seed)
