@@ -210,20 +210,10 @@ def read_parts(path: PathLike, form: Form, name: str) -> Any:
 
 _LEFT_OUT = {("PricePath", "_draws")}
 """Fields that follow from the others."""
-_DRAWS = {
-    "_labels": "labels",  # fetched, where they live on a cluster
-    "_n_clusters": "n_clusters",
-    "_weights": "weights",
-    "_chain": "chain",
-    "_item_names": "item_names",
-    "_kind": "kind",
-    "_reweighting": "reweighting",
-}
-"""Entries of a file, and the attributes they hold."""
-_FEATURE_DRAWS = {
-    name: name
-    for name in ("columns", "offsets", "n_items", "weights", "chain", "item_names", "kind")
-}
+_BESIDE = ("weights", "chain", "item_names", "kind")
+_DRAWS = {f"_{name}": name for name in ("labels", "n_clusters", *_BESIDE, "reweighting")}
+"""Entries of a file, and the attributes they hold; labels on a cluster are fetched."""
+_FEATURE_DRAWS = {name: name for name in ("columns", "offsets", "n_items", *_BESIDE)}
 
 _LATER: dict[str, dict[str, Any]] = {
     "SearchReport": {"agreed_kinds": (), "restarts": 0},

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from partita._validate import choice
 
 if TYPE_CHECKING:
@@ -55,8 +57,6 @@ def _losses() -> None:
 
 def _fit() -> None:
     """Sample with every family of kernels that a table of data can need."""
-    import numpy as np
-
     from partita.samplers.base import Kernel
     from partita.samplers.discrete import BetaBernoulli, DirichletCategorical, GammaPoisson
     from partita.samplers.normal import NormalInverseGamma, NormalInverseWishart
@@ -118,8 +118,6 @@ PARTS: dict[str, Callable[[], None]] = {
 
 
 def _small_draws() -> Draws:
-    import numpy as np
-
     from partita.draws import Draws
 
     rng = np.random.default_rng(0)
