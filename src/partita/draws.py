@@ -913,7 +913,7 @@ def as_draws(
         with reading_noise(noise):
             return as_draws(obj, var_name=var_name, transpose=transpose, **fields)
     found = obj.__draws__() if hasattr(type(obj), "__draws__") else obj  # type: ignore[union-attr]
-    if hasattr(type(found), "__features__"):
+    if is_features(found):
         raise NotSupportedError(
             f"a {type(obj).__name__} holds draws of feature allocations, in which an item may be "
             "in several features or in none; this question is defined for partitions only. "
@@ -953,9 +953,14 @@ def _refuse_cube_of_bits(obj: Any) -> None:
         )
 
 
+def is_features(obj: object) -> bool:
+    """Whether something holds draws of feature allocations, by its type alone."""
+    return hasattr(type(obj), "__features__")
+
+
 def any_draws(obj: DrawsLike) -> AnyDraws:
     """Return feature draws from objects that hold them, otherwise draws of partitions."""
-    if hasattr(type(obj), "__features__"):
+    if is_features(obj):
         return obj.__features__()  # type: ignore[union-attr]
     return as_draws(obj)
 

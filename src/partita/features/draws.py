@@ -17,7 +17,7 @@ from partita._resources import require_memory
 from partita._result import frozen
 from partita._storage import clean_kind
 from partita._wording import Kind, counted, words
-from partita.draws import Draws, DrawsBase, as_draws, concat_metadata
+from partita.draws import Draws, DrawsBase, as_draws, concat_metadata, is_features
 from partita.errors import (
     FileFormatError,
     InvalidInputError,
@@ -518,11 +518,6 @@ def binary_matrix(matrix: Any, what: str) -> Bools:
 
 
 # ------------------------------------------------------------------ whatever holds them
-
-
-def is_features(obj: object) -> bool:
-    """Whether something holds draws of feature allocations, by its type alone."""
-    return hasattr(type(obj), "__features__")
 
 
 def as_features(obj: Any) -> FeatureDraws:

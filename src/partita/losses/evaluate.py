@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 from partita._resources import require_memory
 from partita._tolerance import MASS, MATRIX
 from partita._validate import refuse_masked, shown
-from partita.draws import AnyDraws, Draws, as_partitions
+from partita.draws import AnyDraws, Draws, as_partitions, is_features
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError, about
-from partita.features.draws import allocations, as_features, is_features
+from partita.features.draws import allocations, as_features
 from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.labels import LabelsLike, as_label_rows, as_labels, names_of_items
 from partita.losses import LOSSES, WITH_ARGUMENTS

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 from partita._progress import Status
 from partita._resources import Clock
 from partita._validate import Rng, choice_or_none, generator, integer, number, seconds, shown
+from partita.draws import is_features
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
-from partita.features.draws import FeatureDraws, as_features, is_features, partitions_only
+from partita.features.draws import FeatureDraws, as_features, partitions_only
 from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, Labels, LabelsLike, as_label_rows, by_size, relabel
 from partita.losses.base import Loss

@@ -17,9 +17,9 @@ from partita._result import Page, Result, Table
 from partita._tolerance import DISTANCE, LAST_DIGITS, SUM
 from partita._validate import Rng, choice_or_none, integer, number, seconds, unexpected
 from partita._wording import roughly
-from partita.draws import Draws, as_draws
+from partita.draws import Draws, as_draws, is_features
 from partita.errors import InvalidInputError, NotSupportedError
-from partita.features.draws import FeatureDraws, as_features, is_features
+from partita.features.draws import FeatureDraws, as_features
 from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, Labels, LabelsLike, as_labels, by_size, canonical, data_frame
 from partita.losses.base import Loss
