@@ -109,14 +109,14 @@ def test_gains_of_flips_and_features_are_those_of_best_matchings(seed):
 
     up, down = np.zeros((len(z) + 1, n)), np.zeros((len(z), n))
     found = kernels.match_draws(*packed)
-    kernels.flip_masses(*packed[1:], weights, *found, up, down)
+    kernels.flip_masses(*packed[1:], weights, found, up, down)
     for r, i in itertools.product(range(len(z) + 1), range(n)):
         family = [*z, set()]
         told = -down[r, i] if i in family[r] else up[r, i]
         family[r] = family[r] ^ {i}
         assert told == pytest.approx(gain(family))
     prices = np.empty(len(packed[1]), np.int64)
-    kernels.shadow_prices(packed[2], *found, prices)
+    kernels.shadow_prices(packed[2], found, prices)
     without = [(t, [*t[:c], *t[c + 1 :]]) for t in others for c in range(len(t))]
     assert prices.tolist() == [best_matching(z, t) - best_matching(z, less) for t, less in without]
     for feature in itertools.chain(*others):
