@@ -365,19 +365,22 @@ def outcome(
     """The best of the candidates, as it is reported."""
     cut_short = task.clock.interrupted
     unique = distinct_candidates(candidates)
+
+    def evaluated() -> tuple[list[float], float]:
+        """The candidates' losses, and the lowest over the draws as they were given."""
+        losses = [task.evaluate(c.labels) for c in unique]
+        best = int(np.argmin(losses))
+        if posterior is None:
+            return losses, losses[best]
+        return losses, posterior.expected(task.loss, unique[best].labels)
+
     # In threads, as everything from here on: Ctrl-C then ends the proof, and loses no result.
-    losses = run_interruptible(
-        task, lambda: [task.evaluate(c.labels) for c in unique], "evaluating"
-    )
+    losses, value = run_interruptible(task, evaluated, "evaluating")
     value_of = {c.labels.tobytes(): loss for c, loss in zip(unique, losses, strict=True)}
     ranked = sorted(unique, key=lambda c: value_of[c.labels.tobytes()])
     best = ranked[0].labels
-    lowest = value_of[best.tobytes()]
-    near = tied(lowest, task.loss)
+    near = tied(min(losses), task.loss)
     ties = [c.labels for c in ranked[1:] if value_of[c.labels.tobytes()] <= near]
-    value = lowest
-    if posterior is not None:
-        value = run_interruptible(task, lambda: posterior.expected(task.loss, best), "evaluating")
     searched = task.clock.seconds
     lower = _proof(task, best, value, bound)
     if task.options.max_clusters == int(best.max()) + 1:
