@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from partita._result import Result
+from partita._result import Result, Table
 from partita._validate import integer
 from partita._wording import counted
 from partita.draws import AnyDraws, any_draws
@@ -157,14 +157,14 @@ class PersistentPeaks(PointSet):
     def __str__(self) -> str:
         from textwrap import wrap
 
-        lines = [f"{counted(self.n, 'mode')} ({self.drawn})"]
-        lines.append(f"{'':>3}{'mass':>8}{'persistence':>13}  sizes of {self.draws.part_name}s")
-        for r in range(self.n):
-            shown = self._shown_sizes(r)
-            lines.append(f"{r:>3}{self.weights[r]:>8.3f}{self.persistence[r]:>13.2f}  {shown}")
-        for r in range(1, self.n):
-            text = f"{r} differs from 0: {self._differs(r)}"
-            lines += wrap(text, 80, subsequent_indent="    ")
+        columns = {
+            "": map(str, range(self.n)),
+            "mass": (f"{weight:.3f}" for weight in self.weights),
+            "persistence": (f"{share:.2f}" for share in self.persistence),
+            f"sizes of {self.draws.part_name}s": map(self._shown_sizes, range(self.n)),
+        }
+        head = f"{counted(self.n, 'mode')} ({self.drawn})"
+        lines = [head, Table.of_columns("", columns).text(), *self._differences()]
         seen = ", ".join(f"{c} at {x:.3g}" for c, x in zip(self.counts, self.rates, strict=True))
         lines += wrap(f"modes by rate: {seen}", 80, subsequent_indent="    ")
         return "\n".join(lines)

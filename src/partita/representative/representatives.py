@@ -209,6 +209,13 @@ class PointSet(Result):
         sizes = self._sizes[number]
         return ", ".join(map(str, sizes[:8])) + (", …" if sizes.size > 8 else "")
 
+    def _differences(self) -> list[str]:
+        """How each of the others differs from the heaviest, in lines of a screen."""
+        from textwrap import wrap
+
+        said = (f"{r} differs from 0: {self._differs(r)}" for r in range(1, self.n))
+        return [line for text in said for line in wrap(text, 80, subsequent_indent="    ")]
+
     def _known(self, number: int, name: str = "number") -> int:
         return integer(number, name, least=-self.n, most=self.n - 1) % self.n
 
@@ -383,14 +390,16 @@ class Regions(PointSet):
         crossing = int((held_by < 0).sum())
         return f"{crossing} of {held_by.size} visit several representatives"
 
-    def _table(self) -> list[tuple[str, ...]]:
-        rows: list[tuple[str, ...]] = []
-        for r in range(self.n):
-            shown = self._shown_sizes(r)
-            within = f"{self.expected_loss[r]:.3g}"
-            radius = f"{self.radius[r]:.3g}"
-            rows.append((str(r), f"{self.weights[r]:.3f}", shown, within, radius))
-        return rows
+    def _table(self) -> Table:
+        sizes = f"sizes of {self.draws.part_name}s"
+        columns = {
+            "": map(str, range(self.n)),
+            "mass": (f"{weight:.3f}" for weight in self.weights),
+            sizes: map(self._shown_sizes, range(self.n)),
+            "mean loss": (f"{loss:.3g}" for loss in self.expected_loss),
+            f"{100 * self.prob:g}% radius": (f"{radius:.3g}" for radius in self.radius),
+        }
+        return Table.of_columns("", columns)
 
     def __repr__(self) -> str:
         rows = counted(self.draws.n_draws, words(self.draws.kind).draw)
@@ -402,34 +411,17 @@ class Regions(PointSet):
     def __str__(self) -> str:
         from textwrap import wrap
 
-        lines = [counted(self.n, "representative")]
-        head = (
-            "",
-            "mass",
-            f"sizes of {self.draws.part_name}s",
-            "mean loss",
-            f"{100 * self.prob:g}% radius",
-        )
-        rows = self._table()
-        wide = max(len(head[2]), *(len(row[2]) for row in rows))
-        lines += [
-            f"{row[0]:>3}{row[1]:>8}  {row[2]:<{wide}}{row[3]:>11}{row[4]:>13}"
-            for row in (head, *rows)
-        ]
-        for number in range(1, self.n):
-            text = f"{number} differs from 0: {self._differs(number)}"
-            lines += wrap(text, 80, subsequent_indent="    ")
+        lines = [counted(self.n, "representative"), self._table().text(), *self._differences()]
         for name, text in self._facts():
             lines += wrap(f"{name + ':':<12}{text}", 80, subsequent_indent=" " * 12)
         return "\n".join(lines)
 
     def _page(self) -> Page:
-        head = ("", "mass", "sizes", "mean loss", f"{100 * self.prob:g}% radius", "from 0")
-        rows = tuple(
-            (*row, "" if r == 0 else self._differs(r)) for r, row in enumerate(self._table())
-        )
-        facts = self._facts()
-        return Page(f"{counted(self.n, 'representative')}", facts, [Table("", head, rows)])
+        table = self._table()
+        from_first = ["", *map(self._differs, range(1, self.n))]
+        rows = tuple((*row, text) for row, text in zip(table.rows, from_first, strict=True))
+        shown = Table("", (*table.columns, "from 0"), rows)
+        return Page(counted(self.n, "representative"), self._facts(), [shown])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
