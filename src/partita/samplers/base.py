@@ -308,7 +308,7 @@ class Kernel(Registered, ABC):
 
         Columns with missing cells are ``incomplete`` and must stand in a block of their own.
         """
-        from partita.kernels.gibbs.primitives import USER
+        from partita.kernels.gibbs.primitives import CODE
 
         functions = tuple(_function(type(self), name) for name in FUNCTIONS)
         hyper = np.asarray(self.hyper(n_columns), np.float64)
@@ -323,7 +323,7 @@ class Kernel(Registered, ABC):
         groups = [tuple(range(n_columns))] if self.joint else [(c,) for c in range(n_columns)]
         return [
             Block(
-                USER,
+                CODE.user,
                 columns,
                 np.ascontiguousarray(hyper[list(columns)].ravel()),
                 tables,

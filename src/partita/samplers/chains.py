@@ -25,15 +25,7 @@ from partita._wording import counted, rhat_in_words
 from partita.draws import Draws
 from partita.errors import FileFormatError, InvalidInputError, PartitaError, about
 from partita.kernels.arrays import Array, Bools, Floats, Ints, UInt64s, Unsigned
-from partita.kernels.gibbs.primitives import (
-    ADDRESS,
-    FAMILY,
-    INCOMPLETE,
-    WIDTH,
-    Likelihood,
-    Plan,
-    Rates,
-)
+from partita.kernels.gibbs.primitives import AT, CODE, WIDTH, Likelihood, Plan, Rates
 from partita.labels import Labels, canonical
 from partita.mcmc import rhat
 from partita.samplers.base import FUNCTIONS, Block, Kernel
@@ -60,7 +52,7 @@ class Arrays:
         """The model of encoded rows, for this process, since addresses differ between processes."""
         blocks = self.blocks.copy()
         for row, functions in zip(blocks, self.functions, strict=True):
-            row[ADDRESS:] = _addresses(row[FAMILY], functions)
+            row[AT.address :] = _addresses(row[AT.family], functions)
         data = self.ordered(values)
         hyper = self.hyper.copy() if self.n_learned else self.hyper  # which a chain writes to
         return Likelihood(data, blocks, hyper, self.tables, self.n_rows, self.n_work, self.rates)
@@ -138,10 +130,10 @@ def flatten(kernel: Kernel, n_items: int, has_missing: Bools) -> Arrays:
     for b, part in enumerate(parts):
         d = len(part.columns)
         count = 0
-        if incomplete.intersection(part.columns) and part.family != INCOMPLETE:
+        if incomplete.intersection(part.columns) and part.family != CODE.incomplete:
             count, rows = rows, rows + 1
         n_tables = part.tables.shape[0]
-        blocks[b, :ADDRESS] = (
+        blocks[b, : AT.address] = (
             part.family,
             column,
             d,

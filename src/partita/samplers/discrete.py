@@ -220,14 +220,14 @@ def level_blocks(pseudo: list[Floats], n_items: int, incomplete: frozenset[int])
 def _level_block(columns: list[int], pseudo: list[Floats], n_items: int) -> Block:
     from scipy.special import gammaln
 
-    from partita.kernels.gibbs.primitives import CATEGORICAL
+    from partita.kernels.gibbs.primitives import CODE
 
     n = np.arange(n_items + 1.0)
     totals = np.array([weights.sum() for weights in pseudo])[:, None]
     tables = [-np.log(totals + n).sum(axis=0), (gammaln(totals) - gammaln(totals + n)).sum(axis=0)]
     starts = np.concatenate([[0], np.cumsum([weights.size for weights in pseudo])])
     hyper = np.concatenate([starts, *pseudo]).astype(np.float64)
-    return Block(CATEGORICAL, tuple(columns), hyper, np.stack(tables), int(starts[-1]), 1, 1)
+    return Block(CODE.categorical, tuple(columns), hyper, np.stack(tables), int(starts[-1]), 1, 1)
 
 
 @dataclass(frozen=True)
@@ -396,15 +396,14 @@ class GammaPoisson(Kernel):
 
     def blocks(self, n_columns: int, n_items: int, incomplete: frozenset[int]) -> list[Block]:
         """One block of the complete columns, and one of each incomplete column."""
-        from partita.kernels.gibbs.primitives import POISSON
+        from partita.kernels.gibbs.primitives import CODE
 
         hyper = self.hyper(n_columns)
         tables = np.empty((0, n_items + 1))
         found = []
         for columns in column_groups(n_columns, incomplete):
-            d = len(columns)
-            block = Block(POISSON, tuple(columns), hyper[columns].ravel(), tables, d, 1 + 2 * d, 1)
-            found.append(block)
+            own, d = hyper[columns].ravel(), len(columns)
+            found.append(Block(CODE.poisson, tuple(columns), own, tables, d, 1 + 2 * d, 1))
         return found
 
     def discrete(self, n_columns: int) -> tuple[int, ...]:

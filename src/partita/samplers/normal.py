@@ -317,7 +317,7 @@ class NormalInverseGamma(Kernel):
 
     def blocks(self, n_columns: int, n_items: int, incomplete: frozenset[int]) -> list[Block]:
         """One block per distinct pair of shape and precision, and one of its incomplete columns."""
-        from partita.kernels.gibbs.primitives import INCOMPLETE, NORMAL
+        from partita.kernels.gibbs.primitives import CODE
 
         mean, precision, shape, rate = self._hyper(n_columns)
         priors = priors_of(self.rate, n_columns)
@@ -326,7 +326,8 @@ class NormalInverseGamma(Kernel):
         for number, (a, c) in enumerate(pairs):
             same = np.flatnonzero(which.reshape(-1) == number)
             has_gaps = np.isin(same, list(incomplete))
-            for columns, family in ((same[~has_gaps], NORMAL), (same[has_gaps], INCOMPLETE)):
+            both = (same[~has_gaps], CODE.normal), (same[has_gaps], CODE.incomplete)
+            for columns, family in both:
                 if not columns.size:
                     continue
                 block = _block(family, columns, a, c, mean[columns], rate[columns], n_items)
@@ -406,9 +407,9 @@ def _block(
 ) -> Block:
     from scipy.special import gammaln
 
-    from partita.kernels.gibbs.primitives import INCOMPLETE
+    from partita.kernels.gibbs.primitives import CODE
 
-    own = family == INCOMPLETE  # columns that stand for themselves
+    own = family == CODE.incomplete  # columns that stand for themselves
     d = 1 if own else columns.size
     n = np.arange(n_items + 1.0)
     total = c + n
@@ -616,7 +617,7 @@ class NormalInverseWishart(Kernel):
         """One block."""
         from scipy.special import gammaln, multigammaln
 
-        from partita.kernels.gibbs.primitives import WISHART
+        from partita.kernels.gibbs.primitives import CODE
 
         d = n_columns
         mean, scale = self._hyper(d)
@@ -632,7 +633,7 @@ class NormalInverseWishart(Kernel):
         tables = np.stack([predictive, marginal])
         learned = tuple((c, prior.shape, prior.rate) for c, prior in enumerate(self._priors(d)))
         rows = (d + triangle, 4 + d + triangle, d + 1)
-        return [Block(WISHART, tuple(range(d)), hyper, tables, *rows, learned=learned)]
+        return [Block(CODE.wishart, tuple(range(d)), hyper, tables, *rows, learned=learned)]
 
     def hellinger(self, values: Floats, labels: Int32s, rng: np.random.Generator) -> Floats:
         """``√(1 − |ΣΣ'|^{1/4} |(Σ + Σ')/2|^{−1/2} e^{−δᵀ(Σ + Σ')⁻¹δ/4})``, δ = μ − μ'."""

@@ -18,20 +18,8 @@ import numpy as np
 
 from partita.kernels._jit import array_kernel, part_of_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints
-from partita.kernels.gibbs.family import (
-    add,
-    add_item,
-    clear,
-    copy_cluster,
-    fill_prior_predictive,
-    fill_store,
-    log_marginal,
-    log_weights,
-    refresh,
-    refresh_cluster,
-    refresh_store,
-    remove,
-)
+from partita.kernels.gibbs import family
+from partita.kernels.gibbs import prior as priors
 from partita.kernels.gibbs.primitives import (
     LANES,
     Clusters,
@@ -48,20 +36,6 @@ from partita.kernels.gibbs.primitives import (
     log,
     shuffle,
     uniform,
-)
-from partita.kernels.gibbs.prior import (
-    draw_components,
-    fill_tables,
-    log_constant,
-    log_gamma,
-    log_hyperprior,
-    log_open,
-    log_prior,
-    set_rates,
-    telescopes,
-    update_concentration,
-    update_rates,
-    update_weight,
 )
 
 _LOWEST = -700.0
@@ -117,7 +91,7 @@ def close_cluster(clusters: Clusters, j: Index, k: Index) -> None:
     name_at, position_of = clusters.name_at, clusters.position_of
     last = k - 1
     if j != last:
-        copy_cluster(clusters.store, last, clusters.store, j)
+        family.copy_cluster(clusters.store, last, clusters.store, j)
         gone, moved = name_at[j], name_at[last]
         name_at[j], name_at[last] = moved, gone
         position_of[moved], position_of[gone] = j, last
@@ -153,24 +127,24 @@ def sweep(
             close_cluster(clusters, home, k)
             k -= 1
         else:
-            copy_cluster(store, home, saved, front)
-            remove(model, i, store, work, home)
-            refresh(model, prior, store, work, home)
+            family.copy_cluster(store, home, saved, front)
+            family.remove(model, i, store, work, home)
+            family.refresh(model, prior, store, work, home)
         if k != opening_for:
-            opening = log_open(prior, alpha, k)
+            opening = priors.log_open(prior, alpha, k)
             opening_for = k
-        log_weights(model, i, store, work, k, weights)
+        family.log_weights(model, i, store, work, k, weights)
         weights[k] = opening + singleton[i]
         chosen = choose(weights, k + 1, state)
         if chosen == home and not alone:
             # The saved statistics are exact; taking the item out and in would add rounding.
-            copy_cluster(saved, front, store, home)
+            family.copy_cluster(saved, front, store, home)
             continue
         if chosen == k:
-            clear(store, k)
+            family.clear(store, k)
             k += 1
-        add(model, i, store, work, chosen)
-        refresh(model, prior, store, work, chosen)
+        family.add(model, i, store, work, chosen)
+        family.refresh(model, prior, store, work, chosen)
         names[i] = clusters.name_at[chosen]
     return names.size, k
 
@@ -213,13 +187,13 @@ def _allocate(
     forced = names[i] != names[j]
     both = np.int64(2)
     for half in range(2):
-        clear(halves, half)
-        add_item(model, i if half == 0 else j, halves, work, half)
-        refresh_cluster(model, prior, halves, work, half)
+        family.clear(halves, half)
+        family.add_item(model, i if half == 0 else j, halves, work, half)
+        family.refresh_cluster(model, prior, halves, work, half)
     log_probability = 0.0
     for m in range(size):
         item = members[m]
-        log_weights(model, item, halves, work, both, weights)
+        family.log_weights(model, item, halves, work, both, weights)
         odds = max(min(weights[1] - weights[0], _LARGEST_ODDS), -_LARGEST_ODDS)
         chance = 1.0 / (1.0 + exp(-odds))
         if forced:
@@ -229,8 +203,8 @@ def _allocate(
         log_probability += log(chance) if half == 1 else log(chance) - odds
         if log_probability < lowest:
             return size, log_probability
-        add_item(model, item, halves, work, half)
-        refresh_cluster(model, prior, halves, work, half)
+        family.add_item(model, item, halves, work, half)
+        family.refresh_cluster(model, prior, halves, work, half)
         proposal.side[m] = half
     return size, log_probability
 
@@ -238,7 +212,7 @@ def _allocate(
 @part_of_kernel
 def _log_share(model: Likelihood, prior: Prior, store: Floats, work: Floats, j: Index) -> float:
     """Return the contribution of cluster j to the log posterior."""
-    return float(prior.log_block[int(store[0, j])]) + log_marginal(model, store, work, j)
+    return float(prior.log_block[int(store[0, j])]) + family.log_marginal(model, store, work, j)
 
 
 @part_of_kernel
@@ -262,7 +236,7 @@ def split_merge(
         j += 1
     log_accept = math.log(1.0 - uniform(state))
     splits = names[i] == names[j]
-    opening = log_open(prior, alpha, k if splits else k - 1)
+    opening = priors.log_open(prior, alpha, k if splits else k - 1)
     at_i, at_j = clusters.position_of[names[i]], clusters.position_of[names[j]]
     merged, lowest, gain = np.int64(2), -np.inf, opening
     if splits:
@@ -271,11 +245,11 @@ def split_merge(
         larger, smaller = at_i, at_j
         if store[0, at_j] > store[0, at_i]:
             larger, smaller = at_j, at_i
-        copy_cluster(store, larger, halves, merged)
+        family.copy_cluster(store, larger, halves, merged)
         for item in range(names.size):
             if names[item] == clusters.name_at[smaller]:
-                add_item(model, item, halves, work, merged)
-        refresh_cluster(model, prior, halves, work, merged)
+                family.add_item(model, item, halves, work, merged)
+        family.refresh_cluster(model, prior, halves, work, merged)
         gain = _log_share(model, prior, halves, work, merged) - opening
         gain -= _log_share(model, prior, store, work, at_i)
         gain -= _log_share(model, prior, store, work, at_j)
@@ -289,8 +263,8 @@ def split_merge(
         if log_accept >= gain - log_q:
             return k
         first, second = np.int64(0), np.int64(1)
-        copy_cluster(halves, first, store, at_i)
-        copy_cluster(halves, second, store, k)
+        family.copy_cluster(halves, first, store, at_i)
+        family.copy_cluster(halves, second, store, k)
         names[j] = clusters.name_at[k]
         for m in range(size):
             if proposal.side[m] == 1:
@@ -298,7 +272,7 @@ def split_merge(
         return k + 1
     if log_accept >= gain + log_q:
         return k
-    copy_cluster(halves, merged, store, at_i)
+    family.copy_cluster(halves, merged, store, at_i)
     names[j] = names[i]
     for m in range(size):
         names[proposal.members[m]] = names[i]
@@ -364,9 +338,9 @@ def _learn_rates(
     state: Random,
 ) -> None:
     """Draw the learned rates; caches and the densities of items alone follow them."""
-    update_rates(model, clusters.store, clusters.work, k, values, state)
-    refresh_store(model, prior, k, clusters.store, clusters.work)
-    fill_prior_predictive(model, prior, empty, clusters.work, clusters.weights, singleton)
+    priors.update_rates(model, clusters.store, clusters.work, k, values, state)
+    family.refresh_store(model, prior, k, clusters.store, clusters.work)
+    family.fill_prior_predictive(model, prior, empty, clusters.work, clusters.weights, singleton)
 
 
 @part_of_kernel
@@ -381,9 +355,9 @@ def telescope(
 ) -> tuple[Index, float]:
     """Draw the number of components, then the weight; the tables follow them."""
     counts = store[0]
-    components = draw_components(prior, weight, counts, k, n_items, terms, state)
-    weight = update_weight(prior, weight, components, counts, k, n_items, state)
-    fill_tables(prior, weight, components)
+    components = priors.draw_components(prior, weight, counts, k, n_items, terms, state)
+    weight = priors.update_weight(prior, weight, components, counts, k, n_items, state)
+    priors.fill_tables(prior, weight, components)
     for j in range(k):
         store[1, j] = prior.log_size[int(store[0, j])]
     return components, weight
@@ -407,16 +381,16 @@ def record_draw(
     out[1] = k
     out[2] = 0.0
     for j in range(k):
-        out[2] += log_marginal(model, store, work, j)
-    out[3] = log_prior(prior, alpha, store[0], k, n_items)
-    out[3] += log_hyperprior(prior, alpha)
+        out[2] += family.log_marginal(model, store, work, j)
+    out[3] = priors.log_prior(prior, alpha, store[0], k, n_items)
+    out[3] += priors.log_hyperprior(prior, alpha)
     first = 4
     if prior.components.size > 0:
         out[4] = components
         first = 5
     for r in range(values.size):
         out[first + r] = values[r]
-        out[3] += log_gamma(values[r], model.rates.shape[r], model.rates.rate[r])
+        out[3] += priors.log_gamma(values[r], model.rates.shape[r], model.rates.rate[r])
 
 
 @array_kernel
@@ -448,10 +422,10 @@ def run_chain(
     saved = np.empty((n_rows, 1))
     clusters = empty_clusters(np.empty(n_items, np.int64), n_rows, n_work, np.int64(0))
     empty, terms = np.zeros((n_rows, LANES)), np.empty(max(prior.n_terms, 1))
-    telescoping, learning = telescopes(prior), model.rates.block.size > 0
+    telescoping, learning = priors.telescopes(prior), model.rates.block.size > 0
     components: Index = np.int64(0)
     if learning:
-        set_rates(model, values)
+        priors.set_rates(model, values)
     row = 0
     for iteration in range(plan.first + 1, plan.last + 1):
         k: Index = np.int64(0)
@@ -463,7 +437,7 @@ def run_chain(
         for j in range(clusters.store.shape[1]):
             clusters.name_at[j] = j
             clusters.position_of[j] = j
-        fill_store(model, prior, labels, k, clusters.store, clusters.work)
+        family.fill_store(model, prior, labels, k, clusters.store, clusters.work)
         if learning:
             _learn_rates(model, prior, values, clusters, k, empty, singleton, state)
         if telescoping:
@@ -485,16 +459,16 @@ def run_chain(
                     sweeps += 1
                     done = np.int64(0)
         _rename(clusters.names, clusters.position_of, labels)
-        alpha = update_concentration(prior, alpha, k, n_items, state)
+        alpha = priors.update_concentration(prior, alpha, k, n_items, state)
         if iteration > plan.burn_in and (iteration - plan.burn_in) % plan.thin == 0:
             for i in range(n_items):
                 kept_labels[row, i] = labels[i]
             if prior.components.size > 0 and not telescoping:
                 counts = clusters.store[0]
-                components = draw_components(prior, alpha, counts, k, n_items, terms, state)
+                components = priors.draw_components(prior, alpha, counts, k, n_items, terms, state)
             store, work = clusters.store, clusters.work
             record_draw(model, prior, alpha, values, components, store, work, k, n_items, kept[row])
             if telescoping:
-                kept[row, 3] += log_constant(prior, alpha, components, n_items)
+                kept[row, 3] += priors.log_constant(prior, alpha, components, n_items)
             row += 1
     return alpha

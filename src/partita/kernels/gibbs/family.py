@@ -32,13 +32,8 @@ from partita.kernels._jit import array_kernel, inner_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.gibbs import categorical, normal, normal_incomplete, poisson, wishart
 from partita.kernels.gibbs.primitives import (
-    ADDRESS,
-    COUNT,
-    FIRST,
+    AT,
     LANES,
-    N_COLUMNS,
-    N_STATS,
-    STATS,
     Block,
     Index,
     Likelihood,
@@ -149,7 +144,9 @@ def clear(store: Floats, j: Index) -> None:
 @inlined
 def _is_missing(model: Likelihood, i: Index, b: Index) -> bool:
     """Whether item i has no cell in block b; blocks of several columns have all."""
-    return bool(model.blocks[b, COUNT] > 0) and math.isnan(model.data[i, model.blocks[b, FIRST]])
+    return bool(model.blocks[b, AT.counter] > 0) and math.isnan(
+        model.data[i, model.blocks[b, AT.first]]
+    )
 
 
 @inlined
@@ -157,15 +154,15 @@ def add(model: Likelihood, i: Index, store: Floats, work: Floats, j: Index) -> N
     """Take item i into cluster j; the cache is stale until refreshed."""
     store[0, j] += 1.0
     for b in range(model.blocks.shape[0]):
-        count = model.blocks[b, COUNT]
+        count = model.blocks[b, AT.counter]
         if count > 0:
             if _is_missing(model, i, b):
                 continue
             store[count, j] += 1.0
         n = store[count, j]
         block = block_of(model, b, store, work)
-        x = cells(model.data, i, model.blocks[b, FIRST], model.blocks[b, N_COLUMNS])
-        call_add(model.blocks[b, ADDRESS], x, n, block, j)
+        x = cells(model.data, i, model.blocks[b, AT.first], model.blocks[b, AT.n_columns])
+        call_add(model.blocks[b, AT.address], x, n, block, j)
 
 
 @inlined
@@ -173,20 +170,20 @@ def remove(model: Likelihood, i: Index, store: Floats, work: Floats, j: Index) -
     """Take item i out of cluster j, which keeps at least one; the cache is then stale."""
     store[0, j] -= 1.0
     for b in range(model.blocks.shape[0]):
-        count = model.blocks[b, COUNT]
+        count = model.blocks[b, AT.counter]
         if count > 0:
             if _is_missing(model, i, b):
                 continue
             store[count, j] -= 1.0
             if store[count, j] == 0.0:
-                first = model.blocks[b, STATS]
-                for r in range(first, first + model.blocks[b, N_STATS]):
+                first = model.blocks[b, AT.stats]
+                for r in range(first, first + model.blocks[b, AT.n_stats]):
                     store[r, j] = 0.0
                 continue
         n = store[count, j]
         block = block_of(model, b, store, work)
-        x = cells(model.data, i, model.blocks[b, FIRST], model.blocks[b, N_COLUMNS])
-        call_remove(model.blocks[b, ADDRESS + 1], x, n, block, j)
+        x = cells(model.data, i, model.blocks[b, AT.first], model.blocks[b, AT.n_columns])
+        call_remove(model.blocks[b, AT.address + 1], x, n, block, j)
 
 
 @inlined
@@ -194,9 +191,9 @@ def refresh(model: Likelihood, prior: Prior, store: Floats, work: Floats, j: Ind
     """Bring the cache of cluster j up to date with its statistics."""
     store[1, j] = prior.log_size[int(store[0, j])]
     for b in range(model.blocks.shape[0]):
-        n = store[model.blocks[b, COUNT], j]
+        n = store[model.blocks[b, AT.counter], j]
         block = block_of(model, b, store, work)
-        call_refresh(model.blocks[b, ADDRESS + 2], n, block, j)
+        call_refresh(model.blocks[b, AT.address + 2], n, block, j)
 
 
 @inner_kernel
@@ -222,8 +219,8 @@ def log_weights(
         if _is_missing(model, i, b):
             continue
         block = block_of(model, b, store, work)
-        x = cells(model.data, i, model.blocks[b, FIRST], model.blocks[b, N_COLUMNS])
-        call_log_predictive(model.blocks[b, ADDRESS + 3], x, k, block, out)
+        x = cells(model.data, i, model.blocks[b, AT.first], model.blocks[b, AT.n_columns])
+        call_log_predictive(model.blocks[b, AT.address + 3], x, k, block, out)
 
 
 @step
@@ -231,9 +228,9 @@ def log_marginal(model: Likelihood, store: Floats, work: Floats, j: Index) -> fl
     """Log density of all items of cluster j together; needs a refreshed cache."""
     total = 0.0
     for b in range(model.blocks.shape[0]):
-        n = store[model.blocks[b, COUNT], j]
+        n = store[model.blocks[b, AT.counter], j]
         block = block_of(model, b, store, work)
-        total += call_log_marginal(model.blocks[b, ADDRESS + 4], n, block, j)
+        total += call_log_marginal(model.blocks[b, AT.address + 4], n, block, j)
     return total
 
 

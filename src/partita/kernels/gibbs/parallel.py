@@ -13,40 +13,21 @@ import numpy as np
 
 from partita.kernels._jit import array_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints
-from partita.kernels.gibbs import categorical, normal, normal_incomplete, poisson, wishart
-from partita.kernels.gibbs.chain import (
-    empty_clusters,
-    enlarge_clusters,
-    record_draw,
-    sweep,
-    telescope,
+from partita.kernels.gibbs import (
+    categorical,
+    chain,
+    family,
+    normal,
+    normal_incomplete,
+    poisson,
+    wishart,
 )
-from partita.kernels.gibbs.family import (
-    call_add,
-    copy_cluster,
-    fill_prior_predictive,
-    log_marginal,
-    log_weights,
-    refresh,
-    refresh_store,
-)
+from partita.kernels.gibbs import prior as priors
 from partita.kernels.gibbs.primitives import (
-    ADDRESS,
-    CATEGORICAL,
-    COUNT,
-    FAMILY,
-    FIRST,
-    HYPER,
-    INCOMPLETE,
+    AT,
+    CODE,
     LANES,
-    N_CACHE,
-    N_COLUMNS,
-    N_STATS,
-    NORMAL,
-    POISSON,
-    STATS,
     TILE,
-    WISHART,
     Index,
     Likelihood,
     Prior,
@@ -61,14 +42,6 @@ from partita.kernels.gibbs.primitives import (
     row_part,
     step,
     table_rows,
-)
-from partita.kernels.gibbs.prior import (
-    draw_components,
-    fill_tables,
-    log_constant,
-    set_rates,
-    telescopes,
-    update_rates,
 )
 
 _LOWEST = -700.0
@@ -103,10 +76,10 @@ def _tally(
     waiting: Floats,
 ) -> None:
     """Statistics of the rows in block b; all that follows the store is zero."""
-    family, count = model.blocks[b, FAMILY], model.blocks[b, COUNT]
-    first, d = model.blocks[b, FIRST], model.blocks[b, N_COLUMNS]
+    kind, count = model.blocks[b, AT.family], model.blocks[b, AT.counter]
+    first, d = model.blocks[b, AT.first], model.blocks[b, AT.n_columns]
     block = block_of(model, b, store, store)
-    if family == WISHART:
+    if kind == CODE.wishart:
         wishart.tally(model.data, first, rows, slots, sums, squares, waiting)
         for j in range(seen.size):
             wishart.settle(sums, squares, block, j)
@@ -117,7 +90,7 @@ def _tally(
             continue
         seen[slot] += 1.0
         x = cells(model.data, i, first, d)
-        call_add(model.blocks[b, ADDRESS], x, seen[slot], block, slot)
+        family.call_add(model.blocks[b, AT.address], x, seen[slot], block, slot)
     if count > 0:
         for j in range(seen.size):
             store[count, j] = seen[j]
@@ -130,7 +103,7 @@ def statistics(model: Likelihood, rows: Ints, slots: Int32s, k: Index) -> Floats
     for m in range(rows.size):
         store[0, slots[m]] += 1.0
     for b in range(model.blocks.shape[0]):
-        d = model.blocks[b, N_COLUMNS] if model.blocks[b, FAMILY] == WISHART else 0
+        d = model.blocks[b, AT.n_columns] if model.blocks[b, AT.family] == CODE.wishart else 0
         sums, squares = np.zeros((k, 1 + 2 * d)), np.zeros((k, d * (d + 1) // 2))
         waiting = np.zeros((wishart.FOUR * k, d))
         _tally(model, b, rows, slots, store, np.zeros(k), sums, squares, waiting)
@@ -158,23 +131,23 @@ def merge_clusters(
 
     ``pair`` is scratch: one column per cluster, as wide as the target.
     """
-    copy_cluster(source, a, pair, j)
+    family.copy_cluster(source, a, pair, j)
     for b in range(model.blocks.shape[0]):
-        family, count = model.blocks[b, FAMILY], model.blocks[b, COUNT]
+        kind, count = model.blocks[b, AT.family], model.blocks[b, AT.counter]
         more, n = pair[count, j], target[count, j]
         if more == 0.0:
             continue
         block = block_of(model, b, target, target)
-        other = table_rows(pair, model.blocks[b, STATS], model.blocks[b, N_STATS])
-        if family == NORMAL:
+        other = table_rows(pair, model.blocks[b, AT.stats], model.blocks[b, AT.n_stats])
+        if kind == CODE.normal:
             normal.merge(n, more, other, block, j)
-        elif family == WISHART:
+        elif kind == CODE.wishart:
             wishart.merge(n, more, other, block, j)
-        elif family == CATEGORICAL:
+        elif kind == CODE.categorical:
             categorical.merge(n, more, other, block, j)
-        elif family == POISSON:
+        elif kind == CODE.poisson:
             poisson.merge(n, more, other, block, j)
-        elif family == INCOMPLETE:
+        elif kind == CODE.incomplete:
             normal_incomplete.merge(n, more, other, block, j)
         if count > 0:
             target[count, j] = n + more
@@ -192,7 +165,7 @@ def merge_stores(model: Likelihood, source: Floats, target: Floats, k: Index) ->
 @array_kernel
 def refresh_caches(model: Likelihood, prior: Prior, store: Floats, k: Index) -> None:
     """Bring the caches of k clusters up to date with their statistics."""
-    refresh_store(model, prior, k, store, np.empty((model.n_work, store.shape[1])))
+    family.refresh_store(model, prior, k, store, np.empty((model.n_work, store.shape[1])))
 
 
 # ------------------------------------------------------------------ parameters
@@ -204,21 +177,23 @@ def _draw_cluster(
 ) -> None:
     """Draw the parameters of cluster j given its items, into column ``at`` of theta."""
     for b in range(model.blocks.shape[0]):
-        family = model.blocks[b, FAMILY]
-        n = store[model.blocks[b, COUNT], j]
+        kind = model.blocks[b, AT.family]
+        n = store[model.blocks[b, AT.counter], j]
         block = block_of(model, b, store, store)
         mine = table_rows(
-            theta, model.blocks[b, STATS], model.blocks[b, N_STATS] + model.blocks[b, N_CACHE]
+            theta,
+            model.blocks[b, AT.stats],
+            model.blocks[b, AT.n_stats] + model.blocks[b, AT.n_cache],
         )
-        if family == NORMAL:
+        if kind == CODE.normal:
             normal.draw(n, block, j, mine, at, state)
-        elif family == WISHART:
+        elif kind == CODE.wishart:
             wishart.draw(n, block, j, mine, at, state)
-        elif family == CATEGORICAL:
+        elif kind == CODE.categorical:
             categorical.draw(n, block, j, mine, at, state)
-        elif family == POISSON:
+        elif kind == CODE.poisson:
             poisson.draw(n, block, j, mine, at, state)
-        elif family == INCOMPLETE:
+        elif kind == CODE.incomplete:
             normal_incomplete.draw(n, block, j, mine, at, state)
 
 
@@ -283,11 +258,13 @@ def _densities(
 ) -> None:
     """Add the log density of each item of a tile under each of k clusters to ``logs``."""
     for b in range(model.blocks.shape[0]):
-        family, count = model.blocks[b, FAMILY], model.blocks[b, COUNT]
-        first, d = model.blocks[b, FIRST], model.blocks[b, N_COLUMNS]
+        kind, count = model.blocks[b, AT.family], model.blocks[b, AT.counter]
+        first, d = model.blocks[b, AT.first], model.blocks[b, AT.n_columns]
         x = table_rows(tile, first, d)
         mine = table_rows(
-            theta, model.blocks[b, STATS], model.blocks[b, N_STATS] + model.blocks[b, N_CACHE]
+            theta,
+            model.blocks[b, AT.stats],
+            model.blocks[b, AT.n_stats] + model.blocks[b, AT.n_cache],
         )
         for at in range(k):
             out = cells(logs, at, np.int64(0), np.int64(TILE))
@@ -295,16 +272,16 @@ def _densities(
                 for m in range(TILE):
                     alone[m] = 0.0
                 out = alone
-            if family == NORMAL:
+            if kind == CODE.normal:
                 normal.log_density(x, mine, at, out)
-            elif family == WISHART:
+            elif kind == CODE.wishart:
                 wishart.log_density(x, mine, at, work, out)
-            elif family == CATEGORICAL:
-                hyper = row_part(model.hyper, model.blocks[b, HYPER], d)
+            elif kind == CODE.categorical:
+                hyper = row_part(model.hyper, model.blocks[b, AT.hyper], d)
                 categorical.log_density(x, hyper, mine, at, out)
-            elif family == POISSON:
+            elif kind == CODE.poisson:
                 poisson.log_density(x, mine, at, out)
-            elif family == INCOMPLETE:
+            elif kind == CODE.incomplete:
                 there = table_rows(present, first, d)
                 normal_incomplete.log_density(x, there, mine, at, out)
             if count > 0:
@@ -401,20 +378,20 @@ def learn(
     components: Index = np.int64(0)
     work = np.empty((model.n_work, store.shape[1]))
     if model.rates.block.size > 0:
-        set_rates(model, values)
-        refresh_store(model, prior, k, store, work)
-        update_rates(model, store, work, k, values, state)
-    if telescopes(prior):
+        priors.set_rates(model, values)
+        family.refresh_store(model, prior, k, store, work)
+        priors.update_rates(model, store, work, k, values, state)
+    if priors.telescopes(prior):
         terms = np.empty(max(prior.n_terms, 1))
-        components, weight = telescope(prior, weight, store, k, n_items, terms, state)
-    refresh_store(model, prior, k, store, work)
+        components, weight = chain.telescope(prior, weight, store, k, n_items, terms, state)
+    family.refresh_store(model, prior, k, store, work)
     return components, weight
 
 
 @array_kernel
 def set_weight(prior: Prior, weight: float, components: Index) -> None:
     """Write the tables of a learned weight, in place."""
-    fill_tables(prior, weight, components)
+    priors.fill_tables(prior, weight, components)
 
 
 @array_kernel
@@ -434,21 +411,21 @@ def collapsed_sweep(
     clusters at its positions.
     """
     n_rows = store.shape[0]
-    clusters = empty_clusters(names, n_rows, window.n_work, k)
+    clusters = chain.empty_clusters(names, n_rows, window.n_work, k)
     for j in range(k):
-        copy_cluster(store, j, clusters.store, j)
+        family.copy_cluster(store, j, clusters.store, j)
     singleton = np.empty(names.size)
     empty, saved = np.zeros((n_rows, LANES)), np.empty((n_rows, 1))
-    fill_prior_predictive(window, prior, empty, clusters.work, clusters.weights, singleton)
+    family.fill_prior_predictive(window, prior, empty, clusters.work, clusters.weights, singleton)
     done: Index = np.int64(0)
     while done < names.size:
         if k == clusters.store.shape[1]:
-            clusters = enlarge_clusters(clusters)
-        done, k = sweep(window, prior, alpha, singleton, clusters, saved, k, done, state)
+            clusters = chain.enlarge_clusters(clusters)
+        done, k = chain.sweep(window, prior, alpha, singleton, clusters, saved, k, done, state)
     room = full_lanes(k)
     found = np.zeros((n_rows, room))
     for j in range(k):
-        copy_cluster(clusters.store, j, found, j)
+        family.copy_cluster(clusters.store, j, found, j)
     return found, clusters.name_at[:k].copy()
 
 
@@ -458,7 +435,7 @@ def launch(model: Likelihood, rows: Ints, seeds: Floats, slots: Int32s) -> None:
     work, weights = np.empty((model.n_work, seeds.shape[1])), np.empty(seeds.shape[1])
     two = np.int64(2)
     for m in range(rows.size):
-        log_weights(model, rows[m], seeds, work, two, weights)
+        family.log_weights(model, rows[m], seeds, work, two, weights)
         slots[m] = 1 if weights[1] > weights[0] else 0
 
 
@@ -468,8 +445,8 @@ def log_shares(model: Likelihood, prior: Prior, store: Floats, k: Index) -> Floa
     work = np.empty((model.n_work, store.shape[1]))
     found = np.empty(k)
     for j in range(k):
-        refresh(model, prior, store, work, j)
-        found[j] = prior.log_block[int(store[0, j])] + log_marginal(model, store, work, j)
+        family.refresh(model, prior, store, work, j)
+        found[j] = prior.log_block[int(store[0, j])] + family.log_marginal(model, store, work, j)
     return found
 
 
@@ -488,10 +465,10 @@ def record(
 ) -> None:
     """Numbers of a kept draw, as ``run_chain`` has them."""
     work = np.empty((model.n_work, store.shape[1]))
-    refresh_store(model, prior, k, store, work)
-    if prior.components.size > 0 and not telescopes(prior):
+    family.refresh_store(model, prior, k, store, work)
+    if prior.components.size > 0 and not priors.telescopes(prior):
         terms = np.empty(max(prior.n_terms, 1))
-        components = draw_components(prior, alpha, store[0], k, n_items, terms, state)
-    record_draw(model, prior, alpha, values, components, store, work, k, n_items, out)
-    if telescopes(prior):
-        out[3] += log_constant(prior, alpha, components, n_items)
+        components = priors.draw_components(prior, alpha, store[0], k, n_items, terms, state)
+    chain.record_draw(model, prior, alpha, values, components, store, work, k, n_items, out)
+    if priors.telescopes(prior):
+        out[3] += priors.log_constant(prior, alpha, components, n_items)

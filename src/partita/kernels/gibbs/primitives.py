@@ -36,21 +36,47 @@ from partita.kernels.arrays import Floats, Ints, UInt64s
 
 Random = UInt64s
 
-FAMILY = 0
-FIRST, N_COLUMNS = 1, 2
-"""Columns of the data."""
-COUNT = 3
-"""Row of the store that counts the block's items: 0, unless cells are missing and the family does
-not count its own."""
-STATS, N_STATS, CACHE, N_CACHE = 4, 5, 6, 7
-"""Rows of the store."""
-HYPER, N_HYPER, TABLES, N_TABLES = 8, 9, 10, 11
-ADDRESS = 12
-"""Addresses of the five functions of the block's kernel, from here on; see ``family.py``."""
-WIDTH = 17
 
-NORMAL, WISHART, CATEGORICAL, POISSON, INCOMPLETE, USER = 0, 1, 2, 3, 4, 5
-"""Family codes."""
+class Layout(NamedTuple):
+    """Entries of a row of ``blocks``: where a block's numbers stand.
+
+    first, n_columns : columns of the data. counter : row of the store that counts the block's
+    items, 0 unless cells are missing and the family does not count its own. stats, n_stats, cache,
+    n_cache : rows of the store. hyper … n_tables : hyperparameters and tables. address : of the
+    five functions of the block's kernel, from here on; see ``family.py``.
+    """
+
+    family: int
+    first: int
+    n_columns: int
+    counter: int
+    stats: int
+    n_stats: int
+    cache: int
+    n_cache: int
+    hyper: int
+    n_hyper: int
+    tables: int
+    n_tables: int
+    address: int
+
+
+AT = Layout(*range(13))
+WIDTH = AT.address + 5
+
+
+class Families(NamedTuple):
+    """Codes of the families."""
+
+    normal: int
+    wishart: int
+    categorical: int
+    poisson: int
+    incomplete: int
+    user: int
+
+
+CODE = Families(*range(6))
 
 
 class Rates(NamedTuple):
@@ -240,10 +266,10 @@ def block_of(model: Likelihood, b: Index, store: Floats, work: Floats) -> Block:
     """Block b of a model, its statistics in that store."""
     blocks = model.blocks
     return Block(
-        row_part(model.hyper, blocks[b, HYPER], blocks[b, N_HYPER]),
-        table_rows(model.tables, blocks[b, TABLES], blocks[b, N_TABLES]),
-        table_rows(store, blocks[b, STATS], blocks[b, N_STATS]),
-        table_rows(store, blocks[b, CACHE], blocks[b, N_CACHE]),
+        row_part(model.hyper, blocks[b, AT.hyper], blocks[b, AT.n_hyper]),
+        table_rows(model.tables, blocks[b, AT.tables], blocks[b, AT.n_tables]),
+        table_rows(store, blocks[b, AT.stats], blocks[b, AT.n_stats]),
+        table_rows(store, blocks[b, AT.cache], blocks[b, AT.n_cache]),
         work,
     )
 

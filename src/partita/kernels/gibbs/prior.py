@@ -35,15 +35,8 @@ import numpy as np
 from partita.kernels._jit import inner_kernel
 from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.primitives import (
-    COUNT,
-    FAMILY,
-    HYPER,
-    INCOMPLETE,
-    N_COLUMNS,
-    N_HYPER,
-    STATS,
-    TABLES,
-    WISHART,
+    AT,
+    CODE,
     Index,
     Likelihood,
     Prior,
@@ -267,11 +260,11 @@ def log_constant(prior: Prior, weight: float, n_components: Index, n_items: Inde
 @inlined
 def _scale_cell(model: Likelihood, b: Index, c: Index) -> Index:
     """Position of the learned parameter of column c of block b in the hyperparameters."""
-    first = model.blocks[b, HYPER]
-    if model.blocks[b, FAMILY] == WISHART:
-        d = model.blocks[b, N_COLUMNS]
+    first = model.blocks[b, AT.hyper]
+    if model.blocks[b, AT.family] == CODE.wishart:
+        d = model.blocks[b, AT.n_columns]
         return np.int64(first + 2 + d + c * (d + 1))
-    if model.blocks[b, FAMILY] == INCOMPLETE:
+    if model.blocks[b, AT.family] == CODE.incomplete:
         return np.int64(first + 4 * c + 2)
     return np.int64(first + 2 + 2 * c)
 
@@ -284,16 +277,17 @@ def set_rates(model: Likelihood, values: Floats) -> None:
         model.hyper[_scale_cell(model, rates.block[r], rates.column[r])] = values[r]
     for r in range(rates.block.size):
         b = rates.block[r]
-        first, last = model.blocks[b, HYPER], model.blocks[b, HYPER] + model.blocks[b, N_HYPER] - 1
-        if model.blocks[b, FAMILY] == INCOMPLETE:
+        first = model.blocks[b, AT.hyper]
+        last = first + model.blocks[b, AT.n_hyper] - 1
+        if model.blocks[b, AT.family] == CODE.incomplete:
             at = _scale_cell(model, b, rates.column[r])
             model.hyper[at + 1] = model.hyper[first] * log(values[r])
             continue
         total = 0.0
-        for c in range(model.blocks[b, N_COLUMNS]):
+        for c in range(model.blocks[b, AT.n_columns]):
             total += log(model.hyper[_scale_cell(model, b, c)])
         factor = model.hyper[first]
-        if model.blocks[b, FAMILY] == WISHART:
+        if model.blocks[b, AT.family] == CODE.wishart:
             factor = 0.5 * model.hyper[first + 1]
         model.hyper[last] = factor * total
 
@@ -305,12 +299,12 @@ def _learn_normal(
     """Draw the rate of a column of independent normals."""
     hyper, rates = model.hyper, model.rates
     b, c = rates.block[r], rates.column[r]
-    count, row = model.blocks[b, COUNT], model.blocks[b, STATS] + 2 * c
-    if model.blocks[b, FAMILY] == INCOMPLETE:
-        count = model.blocks[b, STATS] + 3 * c
+    count, row = model.blocks[b, AT.counter], model.blocks[b, AT.stats] + 2 * c
+    if model.blocks[b, AT.family] == CODE.incomplete:
+        count = model.blocks[b, AT.stats] + 3 * c
         row = count + 1
-    pull = model.blocks[b, TABLES] + 4
-    shape, mean = hyper[model.blocks[b, HYPER]], hyper[_scale_cell(model, b, c) - 1]
+    pull = model.blocks[b, AT.tables] + 4
+    shape, mean = hyper[model.blocks[b, AT.hyper]], hyper[_scale_cell(model, b, c) - 1]
     total_shape, total_rate = rates.shape[r], rates.rate[r]
     for j in range(k):
         n = store[count, j]
@@ -338,7 +332,7 @@ def _learn_wishart(
         n_learned += rates.block[r] == b
     if n_learned == 0:
         return
-    d, degrees = model.blocks[b, N_COLUMNS], model.hyper[model.blocks[b, HYPER] + 1]
+    d, degrees = model.blocks[b, AT.n_columns], model.hyper[model.blocks[b, AT.hyper] + 1]
     block = block_of(model, b, store, work)
     for r in range(rates.block.size):
         if rates.block[r] == b:
@@ -361,9 +355,9 @@ def update_rates(
     """Draw each learned rate given the k clusters in the store, whose caches are then stale."""
     rates = model.rates
     for r in range(rates.block.size):
-        if model.blocks[rates.block[r], FAMILY] != WISHART:
+        if model.blocks[rates.block[r], AT.family] != CODE.wishart:
             _learn_normal(model, r, store, k, values, state)
     for b in range(model.blocks.shape[0]):
-        if model.blocks[b, FAMILY] == WISHART:
+        if model.blocks[b, AT.family] == CODE.wishart:
             _learn_wishart(model, b, store, work, k, values, state)
     set_rates(model, values)
