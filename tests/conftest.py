@@ -46,7 +46,7 @@ def _no_figures_left():
 @pytest.fixture(scope="module")
 def client():
     """The client of a Dask cluster of two worker processes, one for each file of tests."""
-    from clusters import cluster_of
+    from same_bits import cluster_of
 
     with cluster_of(2) as client:
         yield client
@@ -55,7 +55,7 @@ def client():
 @pytest.fixture
 def as_if_large(monkeypatch):
     """Few labels of a cluster lie in many pieces."""
-    from clusters import cut_small
+    from same_bits import cut_small
 
     cut_small(monkeypatch)
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import partita as pt
-from clusters import ASKED, CALLS, LABELS, assert_same, fields_of
 from partita import _storage
 from partita._resources import run
 from partita.scan import Block, concatenate_arrays, map_blocks, sum_arrays
+from same_bits import ASKED, CALLS, LABELS, assert_same, fields_of
 
 DRAWS = pt.Draws(LABELS, **fields_of(True))
 

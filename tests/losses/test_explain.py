@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 import partita as pt
-from clusters import assert_same
 from partita.explanation import explain_all
 from partita.labels import by_size
+from same_bits import assert_same
 from strategies import same_items
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from losses.test_users import Halved
+from losses.test_user_defined import Halved
 from partita.errors import NotSupportedError
 from reference import partitions as slow
 

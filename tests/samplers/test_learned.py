@@ -14,7 +14,7 @@ from partita.kernels.gibbs.prior import log_rising
 from partita.samplers.finite_mixture import _log_rising
 from partita.testing import assert_exact, frequencies
 from reference import samplers_models as references
-from samplers.test_own import forged
+from samplers.test_user_defined import forged
 
 N = 5
 PARTITIONS = np.array(list(pt.lattice.all_partitions(N)))

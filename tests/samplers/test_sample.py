@@ -7,7 +7,7 @@ import pytest
 import partita as pt
 from partita.samplers import chains as chain_module
 from partita.samplers import sample as beginning_module
-from samplers.test_own import DATA as FILES
+from samplers.test_user_defined import DATA as FILES
 
 DATA = pt.datasets.four_normals(example=2, n=40, rng=5).data
 SHORT = {"draws": 60, "burn_in": 20, "chains": 3, "rng": 3, "progress": False}

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import partita as pt
-from clusters import assert_same
 from loss_instances import every_loss
 from other_processes import run_python
 from partita.errors import (
@@ -25,6 +24,7 @@ from partita.search.local_search import LocalSearch
 from partita.search.problem import lists_from_draws
 from partita.search.result import is_proven
 from partita.search.task import tied
+from same_bits import assert_same
 from search_tasks import all_losses, random_posterior
 
 

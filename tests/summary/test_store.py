@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import partita as pt
-from clusters import assert_same
 from loss_instances import OWN
 from partita._archive import part_from, part_named
 from partita.errors import FileFormatError, NotSupportedError
 from partita.losses import LOSSES, WITH_ARGUMENTS
+from same_bits import assert_same
 
 rng = np.random.default_rng(4)
 LABELS = rng.integers(0, 3, (60, 9))

@@ -16,7 +16,13 @@ import numpy as np
 import pytest
 
 import partita as pt
-from clusters import (
+from other_processes import run_python
+from partita import dask, scan
+from partita.samplers import chains, parallel
+from partita.scan import gather_for
+from partita.search import settings
+from partita.summary import summarize
+from same_bits import (
     ASKED,
     CALLS,
     CHAIN,
@@ -31,12 +37,6 @@ from clusters import (
     happening,
     on_workers,
 )
-from other_processes import run_python
-from partita import dask, scan
-from partita.samplers import chains, parallel
-from partita.scan import gather_for
-from partita.search import settings
-from partita.summary import summarize
 
 distributed = pytest.importorskip("distributed", reason="needs dask: pip install partita[dask]")
 da = pytest.importorskip("dask.array")
@@ -380,7 +380,7 @@ def test_what_is_not_wanted_any_more_is_cancelled(client, as_if_large):
 
 CTRL_C = """
 import os, signal, time
-from clusters import LABELS, cluster_of, on_workers
+from same_bits import LABELS, cluster_of, on_workers
 import partita as pt
 from partita import _storage as pieces
 from partita import dask as remote
