@@ -96,9 +96,6 @@ def test_balls_of_four_items(metric):
     assert all(mass == pytest.approx(1 / 15) for mass in ball.horizontal.mass)
 
 
-# ------------------------------------------------------------------ corners
-
-
 def test_the_count_is_guarded_against_rounding():
     # 0.3 * 10 is 3.0000000000000004 in binary when written as 0.1 + 0.2.
     chain = [[0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 2], [0, 1, 2, 3]]
@@ -133,17 +130,6 @@ def test_each_count_is_reached_exactly(n_draws):
         assert ball.at(m / n_draws).inside.sum() == m
 
 
-def test_one_draw_one_item_and_everything():
-    one = pt.credible_ball([[0, 0, 1]], [0, 1, 2])
-    assert (one.coverage, one.inside.tolist()) == (1.0, [True])
-    assert one.upper.labels.tolist() == one.horizontal.labels.tolist() == [[0, 0, 1]]
-    single = pt.credible_ball([[4], [7]], [0])
-    assert (single.radius, single.coverage, single.upper.mass.tolist()) == (0.0, 1.0, [1.0])
-    whole = pt.credible_ball([[0, 0], [0, 1]], [0, 0], prob=1)
-    assert whole.coverage == 1.0
-    assert whole.inside.all()
-
-
 def test_a_partition_beyond_every_draw_is_in_no_ball():
     ball = pt.credible_ball([[0, 0, 0], [0, 0, 1]], [0, 0, 0])
     assert ball.credible_level([0, 1, 2]) == float("inf")
@@ -161,9 +147,6 @@ def test_draws_of_next_to_no_weight_still_count():
 def test_cross_tables_have_the_centre_in_rows():
     tables = pt.credible_ball([[0, 0, 1, 2]], [0, 0, 0, 1]).cross_tables()
     assert tables["upper"][0].tolist() == [[2, 1, 0], [0, 0, 1]]
-
-
-# ------------------------------------------------------------------ Monte Carlo error
 
 
 @pytest.mark.parametrize(

@@ -87,9 +87,6 @@ def test_require_tells_a_broken_library_from_a_missing_one(monkeypatch):
         require("pyarrow", extra="parquet", purpose="reading")
 
 
-# ------------------------------------------------------------ one rule for everything that writes
-
-
 WRITERS = {
     **dict.fromkeys(
         (
@@ -150,9 +147,6 @@ def test_ctrl_c_while_an_entry_is_opened_stays_ctrl_c(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         pt.write_draws([[0, 1], [1, 1]], tmp_path / "draws.npz")
     assert list(tmp_path.iterdir()) == []
-
-
-# ------------------------------------------------------------ directories that cannot be written to
 
 
 NOBODY = 65_534

@@ -139,9 +139,6 @@ def test_three_records_of_mcclust_ext_cut_a_tie():
     }
 
 
-# ------------------------------------------------------------------------------------------ cores
-
-
 RECORDS = {
     "galaxy": {0.5: (9, 0.5702), 0.8: (3, 0.9307), 0.9: (3, 0.9307), 0.95: (2, 0.9924)},
     "example1": {
@@ -192,9 +189,6 @@ def test_a_core_measured_on_other_chains_is_smaller():
     assert core.is_held_out
     assert core.probability_low >= 0.8
     assert 2 <= core.size <= 3
-
-
-# ----------------------------------------------------------------------------------------- galaxies
 
 
 CHAINS = 8

@@ -94,9 +94,6 @@ def test_profiles_are_drawn_by_value():
     assert sd.get_title(loc="left") == "0: sd"
 
 
-# -------------------------------------------------------------------------------- how many clusters
-
-
 @pytest.fixture(scope="module")
 def path() -> pt.results.PricePath:
     return pt.price_path(FIVE)
@@ -157,9 +154,6 @@ def test_the_curve_shades_the_plateau_and_rings_the_estimate():
     assert curve.excess[2] == 0.0
     one = pt.clusters_curve(np.array([[0, 0, 1, 1, 2]] * 9))
     assert_tidy(pt.plots.clusters_curve(one).figure)
-
-
-# ---------------------------------------------------------------------------------- lattice and map
 
 
 CENTER = pt.canonical([0, 0, 1, 1])

@@ -100,9 +100,6 @@ def test_items_at_every_size(n_items, n_clusters, n):
     pt.plots.items(table, n=n, ax=crowded)
 
 
-# -------------------------------------------------------------------------- the similarity heat map
-
-
 def by_pairs(draws, groups):
     """Mean similarity between groups, pair by pair."""
     p, n = pt.similarity(draws), int(max(groups)) + 1
@@ -174,9 +171,6 @@ def test_names_of_items_are_shown_and_are_no_formulas():
     assert_tidy(ax.figure)
     shown = [tick.get_text() for tick in ax.get_yticklabels()]
     assert {text.replace(r"\$", "$") for text in shown} == set(names)
-
-
-# --------------------------------------------------------------------------------- traces and ranks
 
 
 @pytest.fixture(scope="module")

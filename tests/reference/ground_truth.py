@@ -74,9 +74,6 @@ def is_trivial(labels) -> bool:
     return len(set(labels)) in (1, len(labels))
 
 
-# ---------------------------------------------------------------- two partitions
-
-
 def check_salso_distance(arguments, value, function):
     truth, estimate, loss = arguments["truth"], arguments["estimate"], SALSO[function]
     if "a" in arguments:
@@ -125,9 +122,6 @@ def check_vi_matrix(arguments, value):
 
 def check_vi_contribution(arguments, value):
     assert pt.distance(arguments["Z1"], arguments["Z2"]) == close(sum(value))
-
-
-# ---------------------------------------------------------------- expected losses
 
 
 def check_partition_loss(arguments, value):
@@ -184,9 +178,6 @@ def check_enumerated(arguments, value):
     assert sorted(best.tolist()) == sorted(minimisers.tolist())
 
 
-# ---------------------------------------------------------------- labels that searches report
-
-
 def draws_key(arguments) -> str:
     return next(key for key in ("draws", "psm_of_draws", "x", "cls.draw") if key in arguments)
 
@@ -220,9 +211,6 @@ def check_ball(arguments, value):
             draws = stored_draws(arguments["cls.draw"])
             found = pt.pairwise_distances([arguments["c.star"]], draws, loss)
             assert np.abs(found - reported).min() == close(0.0)
-
-
-# ---------------------------------------------------------------- partitions
 
 
 def check_labels(arguments, value, *, key):
@@ -260,8 +248,6 @@ def check_bell(arguments, value):
 def check_log_bell(arguments, value):
     assert math.log(pt.lattice.bell_number(arguments["nItems"])) == close(value)
 
-
-# ---------------------------------------------------------------- the table
 
 by_psm = {"key": "psm_of_draws"}
 CHECKS = {

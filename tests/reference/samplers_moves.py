@@ -119,9 +119,6 @@ class Moves:
             self._close(at_j)
 
 
-# ------------------------------------------------------------------------------------------- sweeps
-
-
 def uniform_of(key: int, item: int) -> float:
     """The number of an item: SplitMix64 at place ``item + 1`` after the key."""
     mask = (1 << 64) - 1

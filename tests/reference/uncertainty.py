@@ -123,9 +123,6 @@ def shape(draw) -> tuple[float, list[int]]:
     return losses.entropy(draw), sorted((len(block) for block in blocks(draw)), reverse=True)
 
 
-# -------------------------------------------------------------------------------------------- cores
-
-
 def groupings(draws, items, weights=None) -> dict[tuple, Fraction]:
     """Weight of each grouping of the items that occurs."""
     found: dict[tuple, Fraction] = {}

@@ -36,18 +36,6 @@ def test_all_partitions_part_by_part(loss, monkeypatch):
     assert task.log.proven == pytest.approx(values.min(), rel=0, abs=1e-12)
 
 
-@pytest.mark.parametrize("loss", ["nvi", "nid", "id", "one_minus_ari", "vi"])
-def test_one_cluster_where_entropies_are_zero(loss):
-    draws = pt.Draws([[0] * 8, [0, 0, 0, 1, 1, 1, 1, 1]], weights=[9, 1])
-    assert found(method.search(make_task(draws, loss))) == [[0] * 8]
-
-
-def test_ties_are_all_reported():
-    """Two opposite draws: under Binder's loss everything between them ties."""
-    draws = pt.Draws([[0, 0, 0], [0, 1, 2]])
-    assert len(method.search(make_task(draws, "binder"))) == pt.lattice.bell_number(3)
-
-
 def test_more_ties_than_are_listed(monkeypatch):
     monkeypatch.setattr(method, "MAX_TIES", 20)
     draws = pt.Draws([[0] * 6, list(range(6))])

@@ -218,9 +218,6 @@ def test_draws_of_more_clusters_than_a_table_holds_are_compared_with_each_other(
     assert "comparing the draws with each other" in found.proof
 
 
-# ------------------------------------------------------------------------------- lists of members
-
-
 @pytest.mark.parametrize("loss", [pt.VI(0.8), pt.ID()], ids=repr)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_lists_and_tables_agree_after_every_kind_of_step(loss, weighted):

@@ -128,9 +128,6 @@ def test_example_1_of_the_paper():
     assert pt.expected_loss(best, draws)[0] == pytest.approx(0.77, abs=0.005)
 
 
-# ------------------------------------------------------------------------------- cuts of a linkage
-
-
 SEARCHES = {"average": method.search_average, "complete": method.search_complete}
 both = pytest.mark.parametrize("name", SEARCHES)
 
@@ -178,9 +175,6 @@ def test_values_of_mcclust(name, loss, linkage_name, value):
     task = make_task(stored_draws(name), loss)
     best = SEARCHES[linkage_name](task)[0]
     assert task.evaluate(best.labels) == pytest.approx(value, rel=0, abs=1e-9)
-
-
-# --------------------------------------------------------------------- the best sampled partition
 
 
 def best_draws(draws: pt.Draws, loss, cap: int | None = None) -> list[list[int]]:

@@ -80,9 +80,6 @@ def test_the_file_holds_plain_arrays_only_and_depends_on_nothing_else(pair, tmp_
     assert again.read_bytes() == path.read_bytes()
 
 
-# ------------------------------------------------------------------ damaged and foreign files
-
-
 def rewritten(path, out, change):
     """The same file with its document changed."""
     with np.load(path) as archive:
@@ -151,8 +148,6 @@ def test_arrays_read_back_are_checked(path, tmp_path, changes):
         pt.Summary.load(forged(path, tmp_path / "forged.npz", **changes))
 
 
-# ------------------------------------------------------------------ losses
-
 SQUARES = [x**2 for x in range(10)]
 STORED = [
     *OWN,
@@ -199,9 +194,6 @@ def test_load_tells_a_summary_from_a_fit(tmp_path):
     np.savez(tmp_path / "other.npz", labels=fit.draws.labels)
     with pytest.raises(pt.errors.FileFormatError, match="read_draws"):
         pt.load(tmp_path / "other.npz")
-
-
-# ------------------------------------------------------------------------ files of earlier versions
 
 
 EARLIER = Path(__file__).parents[1] / "data" / "earlier"
