@@ -241,6 +241,7 @@ def test_number_of_clusters(case):
 def test_sorted_sizes(case):
     rows, weights = case
     found = pt.cluster_sizes_posterior(pt.Draws(rows, weights=weights), prob=0.5)
+    assert found.lower.dtype == found.median.dtype == found.upper.dtype == np.int32
     masses = masses_of(rows, weights)
     most = max(len(set(row)) for row in rows)
     table = [(shape(row)[1] + [0] * most)[:most] for row in rows]

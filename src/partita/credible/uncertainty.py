@@ -805,7 +805,8 @@ def cluster_sizes_posterior(
         mean = float(mass @ np.arange(mass.size)) / total
         present = float(mass[1:].sum()) / total
         rows.append((mean, *ends.clip(int(sizes.min()), mass.size - 1), present))
-    mean, lower, median, upper, present = np.array(rows).T
+    mean, *quantiles, present = np.array(rows).T
+    lower, median, upper = np.array(quantiles, np.int32)
     return ClusterSizes(mean, median, lower, upper, present, level)
 
 
