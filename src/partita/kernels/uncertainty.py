@@ -70,8 +70,10 @@ def match_rows(reference: Int32s, k: int, rows: Int32s, k_rows: Ints) -> tuple[I
     match, total = np.empty((len(rows), k_most), np.int32), np.empty(len(rows), np.int64)
     room = matching_room(min(reference.size, k * k_most), max(k, k_most))
     members, begins = np.empty(reference.size, np.int64), np.zeros(k + 1, np.int64)
+    table = np.empty(2 * reference.size + 64, np.int64)
     _match_rows(
-        writable(reference), members, begins, writable(rows), writable(k_rows), match, total, room
+        *(writable(reference), members, begins, writable(rows), writable(k_rows)),
+        *(match, total, table, room),
     )
     return match, total
 
@@ -275,6 +277,7 @@ def _match_rows(
     k_rows: Ints,
     match: Int32s,
     total: Ints,
+    table: Ints,
     room: Ints,
 ) -> None:
     """See ``match_rows``. ``begins``, all 0, and ``members`` become the items by cluster."""
@@ -298,15 +301,28 @@ def _match_rows(
         for t in range(k_row):
             cell_of[t] = -1
             row_of[t] = -1
+        is_dense = k * k_row <= table.size
+        if is_dense:  # half the time that finding cells one by one takes
+            for cell in range(k * k_row):
+                table[cell] = 0
+            for i in range(reference.size):
+                table[np.uint64(reference[i]) * np.uint64(k_row) + np.uint64(rows[r, i])] += 1
         for c in range(k):
-            for index in range(begins[c], begins[c + 1]):
-                t = rows[r, members[index]]
-                if cell_of[t] < starts[c]:
-                    cell_of[t] = n_cells
-                    column[n_cells] = t
-                    count[n_cells] = 0
-                    n_cells += 1
-                count[cell_of[t]] += 1
+            if is_dense:
+                for t in range(k_row):
+                    if table[c * k_row + t] > 0:
+                        column[n_cells] = t
+                        count[n_cells] = table[c * k_row + t]
+                        n_cells += 1
+            else:
+                for index in range(begins[c], begins[c + 1]):
+                    t = rows[r, members[index]]
+                    if cell_of[t] < starts[c]:
+                        cell_of[t] = n_cells
+                        column[n_cells] = t
+                        count[n_cells] = 0
+                        n_cells += 1
+                    count[cell_of[t]] += 1
             starts[c + 1] = n_cells
         apart = True
         shared = np.int64(0)
