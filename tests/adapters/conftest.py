@@ -4,14 +4,12 @@ import numpy as np
 import pytest
 
 import partita as pt
-
-TRUTH = np.repeat([0, 1, 2], 10)
+from simulated import labels_around
 
 
 @pytest.fixture(scope="session")
 def labels():
-    rng = np.random.default_rng(3)
-    return np.where(rng.random((300, 30)) < 0.12, rng.integers(0, 4, (300, 30)), TRUTH)
+    return labels_around(np.repeat([0, 1, 2], 10), 300, seed=3, redrawn=0.12)
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from partita.representative.modes import find_peaks, neighbour_graph
 from partita.representative.representatives import halves
 from partita.scan import block_of
 from reference import representatives as reference
-from simulated import FIVE, renewed_chains
+from simulated import FIVE, labels_around, renewed_chains
 from stored import PAPER_DRAWS, needs_paper_draws
 
 KNOWN = {
@@ -162,9 +162,7 @@ def test_chains_in_different_modes():
 
 
 def test_one_is_enough_for_noise_around_one_truth():
-    rng = np.random.default_rng(3)
-    truth = np.repeat([0, 1, 2], 8)
-    labels = np.where(rng.random((400, 24)) < 0.05, rng.integers(0, 3, (400, 24)), truth)
+    labels = labels_around(np.repeat([0, 1, 2], 8), 400, seed=3, redrawn=0.05, k=3)
     found = pt.representatives(labels)
     assert found.n == 1
     assert "(variation of information)" in " ".join(str(found).split())

@@ -26,6 +26,7 @@ from partita.search.result import is_proven
 from partita.search.task import tied
 from same_bits import assert_same
 from search_tasks import all_losses, random_posterior
+from simulated import labels_around
 
 
 @every_loss
@@ -72,11 +73,8 @@ def test_threads_do_not_change_a_search_on_a_sample_of_the_draws(name):
 
 
 def test_many_groups_are_all_found():
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 20, 1_000)
-    noise = rng.integers(0, 22, (400, 1_000))
-    draws = pt.Draws(np.where(rng.random((400, 1_000)) < 0.3, noise, truth))
-    found = pt.estimate(draws)
+    truth = np.random.default_rng(0).integers(0, 20, 1_000)
+    found = pt.estimate(labels_around(truth, 400, seed=1, redrawn=0.3, k=22))
     assert found.n_clusters == 20
     assert pt.distance(found.labels, truth) == 0.0
     assert len(found.search.agreed_kinds) >= 2
@@ -354,10 +352,8 @@ def test_one_cluster_is_found_where_every_draw_leads_to_singletons():
 
 
 def test_agreement_names_kinds_and_is_not_printed_as_evidence():
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 4, 60)
-    labels = np.where(rng.random((200, 60)) < 0.2, rng.integers(0, 5, (200, 60)), truth)
-    found = pt.estimate(labels, bound=None)
+    truth = np.random.default_rng(0).integers(0, 4, 60)
+    found = pt.estimate(labels_around(truth, 200, seed=1, redrawn=0.2, k=5), bound=None)
     report = found.search
     lowest = min(start.expected_loss for start in report.starts)
     ended = [s.origin for s in report.starts if s.expected_loss <= lowest + 1e-10]
@@ -434,9 +430,7 @@ def test_work_without_end_is_ended(monkeypatch):
 def test_a_cut_is_tried_of_more_items_than_are_linked(name, monkeypatch):
     """Of a loss, too, that cannot judge a partition of some of the items."""
     monkeypatch.setattr(settings, "LINKED_ITEMS", 12)
-    rng = np.random.default_rng(0)
     truth = np.repeat([0, 1, 2], 10)
-    labels = np.where(rng.random((60, 30)) < 0.2, rng.integers(0, 3, (60, 30)), truth)
-    found = pt.estimate(labels, loss=name)
+    found = pt.estimate(labels_around(truth, 60, redrawn=0.2, k=3), loss=name)
     assert "average linkage" in {start.origin for start in found.search.starts}
     assert pt.distance(found, truth) == 0.0

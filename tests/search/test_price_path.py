@@ -9,7 +9,7 @@ from scipy import integrate, optimize, stats
 import partita as pt
 from partita.errors import InvalidInputError
 from search_tasks import all_losses, random_posterior
-from simulated import FIVE
+from simulated import FIVE, labels_around
 
 
 @pytest.mark.parametrize(
@@ -164,10 +164,8 @@ def test_nine_items_are_enumerated_and_the_search_of_part_of_a_path_proves_nothi
 
 
 def noisy_groups(n_items: int, n_draws: int) -> pt.Draws:
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 6, n_items)
-    noise = rng.integers(0, 9, (n_draws, n_items))
-    return pt.Draws(np.where(rng.random((n_draws, n_items)) < 0.4, noise, truth))
+    truth = np.random.default_rng(0).integers(0, 6, n_items)
+    return pt.Draws(labels_around(truth, n_draws, redrawn=0.4, k=9))
 
 
 def test_a_path_stops_when_its_work_is_done_and_says_how_far_it_came(monkeypatch):
