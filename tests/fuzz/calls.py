@@ -85,7 +85,7 @@ WRONG_VALUES: dict[str, Callable[[], Any]] = {
     "objects": lambda: np.array([object(), None], object),
     "dates": lambda: np.array(["2021-01-01"], "M8[D]"),
     "complex numbers": lambda: np.ones(9, complex),
-    "masked": lambda: np.ma.array(np.zeros(9, int), mask=[0] * 8 + [1]),
+    "a masked array": lambda: np.ma.array(np.zeros(9, int), mask=[0] * 8 + [1]),
     "large labels": lambda: np.full((2, 9), 2**63, np.uint64),
     "infinite numbers": lambda: np.full((24, 9), np.inf),
     "what raises": Raises,
