@@ -318,6 +318,23 @@ def test_surviving_clusters():
     assert (found.distance > 0.5).all()
 
 
+def test_the_range_in_the_sentence_ends_where_the_estimate_changes(found):
+    refused = found.refused_scale[np.isfinite(found.refused_scale)]
+    assert all(f"{scale:.3g}" in found.sentence for scale in refused)
+    last = int(np.flatnonzero(np.isfinite(found.scale))[-1])
+    fields = ("labels", "distance", "n_clusters", "excess")
+    numbers = {name: getattr(found, name).copy() for name in fields}
+    for values, value in zip(numbers.values(), (0, 0.5, 1, 9.0), strict=True):
+        values[last] = value
+    changed = replace(found, **numbers)
+    high = f"{found.scale[last - 1]:.3g}"
+    assert f"to {high}" in changed.sentence or f"concentration {high}" in changed.sentence
+    said = f"at {found.scale[last]:.3g} it has 1 cluster (0.5 bits away"
+    assert f"{said})" in changed.sentence
+    same = replace(changed, excess=np.zeros(len(found)))
+    assert f"{said}, within Monte Carlo error" in same.sentence
+
+
 def test_shown_everywhere_and_stored(fit, found, tmp_path):
     text = str(found)
     assert found.sentence in text
