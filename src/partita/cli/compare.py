@@ -13,6 +13,7 @@ from partita._warmup import PARTS
 from partita._wording import counted, of_sizes, words
 from partita.cli import options, outputs, reading
 from partita.cli.options import say
+from partita.io.read import FORMATS
 from partita.labels import Labels
 
 _UNLIMITED = 1_000_000
@@ -237,7 +238,7 @@ Examples:
 @click.argument("target", metavar="OUT")
 @click.option(
     "--to",
-    type=reading.FORMATS,
+    type=click.Choice(tuple(FORMATS)),
     help="Format to write. Default: by the suffix of OUT; csv for standard output.",
 )
 @options.flag("--one-based", "Count labels from 1. For R's formats always.")

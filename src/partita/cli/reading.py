@@ -27,7 +27,7 @@ from partita.errors import (
 from partita.io import data_table, draws_table
 from partita.io import table as tables
 from partita.io.data_table import Table, TextOptions, as_table, names_of
-from partita.io.read import find_format, format_names
+from partita.io.read import FORMATS, find_format
 from partita.io.table import Cell
 from partita.kernels.arrays import Array, Floats
 from partita.labels import Labels, as_labels, canonical
@@ -56,13 +56,12 @@ def _noise(
     return (int(label) if label.lstrip("-").isdigit() else label), meaning
 
 
-FORMATS = click.Choice(tuple(format_names()))
 draws_options = options.several(
     options.of(
         pt.read_draws,
         format={
             "help": "Format of the draws. Default: by the file's suffix; csv for standard input.",
-            "type": FORMATS,
+            "type": click.Choice(tuple(FORMATS)),
         },
         transpose="Rows are items, columns are draws.",
         var_name="The variable with the labels, if there are several.",

@@ -202,9 +202,10 @@ class Format:
     def writer(self) -> Callable[..., Any]:
         """The function that writes this format."""
         if not self.writable:
+            known = ", ".join(each.name for each in _FORMATS if each.writable)
             raise UnknownNameError(
-                f"format {self.name!r} can be read, not written. "
-                f"Formats that can be written: {_listed(f.name for f in _FORMATS if f.writable)}."
+                f"format {self.name!r} can be read, not written. Formats that can be written: "
+                f"{known}."
             )
         return self._function("write", f"write_{self.name}")
 
@@ -238,39 +239,36 @@ _FORMATS = (
 )
 
 
-def format_names() -> tuple[str, ...]:
-    """The names of all formats."""
-    return tuple(each.name for each in _FORMATS)
+FORMATS = {each.name: each for each in _FORMATS}
+"""All formats by name."""
 
 
 @about("format")
 def find_format(name: str | None, path: PathLike | None) -> Format:
     """The format of that name, or of the path's suffix; csv when there is neither."""
+    known = ", ".join(FORMATS)
     if name is not None:
-        for each in _FORMATS:
-            if isinstance(name, str) and each.name == name.lower():
-                return each
-        said = f"format {check.shown(name)} is unknown"
-        raise UnknownNameError(f"{said}; expected one of {_listed(format_names())}.")
+        found = FORMATS.get(name.lower()) if isinstance(name, str) else None
+        if found is None:
+            raise UnknownNameError(
+                f"format {check.shown(name)} is unknown; expected one of {known}."
+            )
+        return found
     if path is None:
-        return _FORMATS[0]
+        return FORMATS["csv"]
     file_name = check.path(path, "path").name.lower()
     if file_name.startswith("coda") and "chain" in file_name:
-        return next(each for each in _FORMATS if each.name == "coda")
+        return FORMATS["coda"]
     for each in _FORMATS:
         if file_name.endswith(each.suffixes):
             return each
     suffix = Path(path).suffix
     came = f"its suffix {suffix!r} is unknown" if suffix else "it has no suffix"
-    known = _listed(suffix for each in _FORMATS for suffix in each.suffixes)
+    suffixes = ", ".join(suffix for each in _FORMATS for suffix in each.suffixes)
     raise UnknownNameError(
-        f"the format of {path} is unknown: {came}. Known suffixes: {known}. "
-        f"Name the format with format=..., one of {_listed(format_names())}."
+        f"the format of {path} is unknown: {came}. Known suffixes: {suffixes}. "
+        f"Name the format with format=..., one of {known}."
     )
-
-
-def _listed(names: Any) -> str:
-    return ", ".join(names)
 
 
 # ------------------------------------------------------------------ objects in memory
