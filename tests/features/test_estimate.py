@@ -245,6 +245,7 @@ def test_it_is_a_metric_on_all_small_allocations():
     assert (table == table.T).all()
     assert (table[:, None] <= table[:, :, None] + table[None]).all()
     assert (table == np.rint(table)).all()
+    assert pt.FARO().with_price(0.5) == pt.FARO(0.5)
     assert (pt.FARO().is_metric, pt.FARO(0.7).is_metric, pt.FARO().is_exact) == (True, False, True)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import partita as pt
@@ -79,10 +80,13 @@ def test_pandas_details():
     assert pt.as_draws(frame).chain.tolist() == [3, 5]
 
 
-def test_large_tables_come_in_blocks(monkeypatch):
+def test_large_tables_come_and_go_in_blocks(tmp_path, monkeypatch):
     labels = np.random.default_rng(0).integers(0, 600, (50, 7))
     monkeypatch.setattr("partita._storage.BLOCK_LABELS", 30)
     assert pt.as_draws(pd.DataFrame(labels)) == pt.Draws(labels)
+    pt.write_draws(labels, tmp_path / "a.parquet")
+    assert pq.ParquetFile(tmp_path / "a.parquet").num_row_groups == 13
+    assert pt.read_draws(tmp_path / "a.parquet") == pt.Draws(labels)
     frame = pd.DataFrame(labels.astype(float))
     frame.iloc[20, 3] = 0.5
     with pytest.raises(InvalidLabelsError, match=r"draws\[20, 3\] is 0\.5"):

@@ -44,6 +44,7 @@ def test_changes_account_for_every_item_that_moves(pair, loss):
     assert told.distance == pt.distance(a, b, loss=loss)
     moved = [c.items for c in told.changes]
     assert sum(x.size for x in moved) == np.unique(np.concatenate([[], *moved])).size
+    assert bool(told.changes) == (str(told) != "they are the same partition")
     if told.changes:
         assert sum(c.share for c in told.changes) == pytest.approx(1.0)
         assert all(c.share >= 0.0 for c in told.changes)
