@@ -92,6 +92,8 @@ DRAWS = pt.Draws(LABELS)
         (lambda: PLOTS.traces(DRAWS.unique()), "lost their order"),
         (lambda: PLOTS.ranks(DRAWS, names=["colour"]), "colour.*expected some of"),
         (lambda: PLOTS.persistence(BALL), "expected Modes"),
+        (lambda: PLOTS.items(made("FeatureSummary")), "got FeatureSummary; expected a Summary"),
+        (lambda: PLOTS.feature_ball(made("Summary")), "got Summary; expected a FeatureSummary"),
         (lambda: PLOTS.representatives(BALL), "expected Representatives"),
         (lambda: PLOTS.representatives_curve(pt.representatives(LABELS, n=1)), "was given"),
     ],

@@ -373,8 +373,9 @@ BALL = (
 
 def part_of(source: object, name: str, kind: type[T], expected: str, argument: str = "source") -> T:
     """The part of a summary, or the one given, if it is of the kind that a figure shows."""
-    found = getattr(source, name, None) if isinstance(source, AnySummary) else source
-    return require_kind(found, kind, expected, argument)
+    if isinstance(source, AnySummary) and isinstance(part := getattr(source, name, None), kind):
+        source = part  # otherwise the error names what was given
+    return require_kind(source, kind, expected, argument)
 
 
 def require_kind(
