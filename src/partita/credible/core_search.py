@@ -13,6 +13,7 @@ from partita._resources import run
 from partita._tolerance import MASS
 from partita.kernels.arrays import Bools, Ints
 from partita.kernels.credible_core import (
+    Agreement,
     agreeing,
     branch_and_bound,
     colour_classes,
@@ -288,9 +289,9 @@ def bound_size(
         pack_pairs(np.ascontiguousarray(rows.T), together)
         best = np.full(n, -1, np.int64)
         places = max(1, int(table.total / floor))
+        agreement, each = Agreement(together, weights, floor), work / words_of_bits
         size, bound, _ = branch_and_bound(
-            *(together, together[0, 0], weights, floor, places, work / words_of_bits),
-            *(best, found, stop),
+            agreement, together[0, 0], places, each, best, found, stop
         )
         larger = renumber_partial(best.astype(np.int32)) if size > found else None
         return int(bound), larger

@@ -10,6 +10,8 @@ another thread has set it.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from partita.kernels._jit import array_kernel, inner_kernel, kernel, part_of_kernel, writable
@@ -57,17 +59,20 @@ def _agreeing_prefix(rows: Int32s, order: Ints, place: Int32s, work: Int32s, out
         out[r] = agreed
 
 
+class Places(NamedTuple):
+    """Weights of the rows by where they put each item: ``agree`` into a cluster of the core, whose
+    first item is ``first_of``, ``fresh`` apart from all. ``cluster_of`` is scratch, all −1."""
+
+    first_of: Ints
+    cluster_of: Ints
+    agree: Floats
+    fresh: Floats
+
+
 @part_of_kernel
-def _add_row(
-    row: Int32s,
-    weight: float,
-    first_of: Ints,
-    k: int,
-    cluster_of: Ints,
-    agree: Floats,
-    fresh: Floats,
-) -> None:
-    """Add a row's weight to where it puts each item: into a cluster of the core, or apart."""
+def _add_row(row: Int32s, weight: float, k: int, places: Places) -> None:
+    """Add a row's weight to where it puts each item."""
+    first_of, cluster_of, agree, fresh = places
     for c in range(k):
         cluster_of[row[first_of[c]]] = c
     for j in range(row.size):
@@ -82,21 +87,13 @@ def _add_row(
 
 @part_of_kernel
 def _take_in(
-    rows: Int32s,
-    weights: Floats,
-    item: int,
-    place: int,
-    first_of: Ints,
-    k: int,
-    cluster_of: Ints,
-    alive: Bools,
-    agree: Floats,
-    fresh: Floats,
+    rows: Int32s, weights: Floats, item: int, place: int, k: int, places: Places, alive: Bools
 ) -> float:
     """Drop the rows that put an item elsewhere; the weight of those that stay.
 
     place is one of the k clusters, or k for a new one, whose column is then filled.
     """
+    first_of, _, agree, fresh = places
     total = 0.0
     for r in range(rows.shape[0]):
         if not alive[r]:
@@ -114,7 +111,7 @@ def _take_in(
         weight = weights[r]
         if not stays:
             alive[r] = False
-            _add_row(row, -weight, first_of, k, cluster_of, agree, fresh)
+            _add_row(row, -weight, k, places)
             continue
         total += weight
         if place == k:
@@ -192,11 +189,11 @@ def _grow(
     first_of, cluster_of, cluster_of_target, choice, nearest = (
         work[0], work[1], work[2], work[3], work[4],
     )  # fmt: skip
-    total = 0.0
+    places, total = Places(first_of, cluster_of, agree, fresh), 0.0
     for r in range(m):
         if alive[r]:
             total += weights[r]
-            _add_row(rows[r], weights[r], first_of, k, cluster_of, agree, fresh)
+            _add_row(rows[r], weights[r], k, places)
     added = 0
     patient = False
     for j in range(n):
@@ -251,13 +248,13 @@ def _grow(
                 for row in range(capacity):  # a slice would compile, and load, its error message
                     for j in range(n):
                         wider[row, j] = agree[row, j]
-                agree = wider
-                capacity *= 2
+                agree, capacity = wider, 2 * capacity
+                places = Places(first_of, cluster_of, agree, fresh)
             first_of[k] = best
             if target.size > 0 and target[best] >= 0:
                 cluster_of_target[target[best]] = k
         before = total
-        total = _take_in(rows, weights, best, c, first_of, k, cluster_of, alive, agree, fresh)
+        total = _take_in(rows, weights, best, c, k, places, alive)
         since = k if total == before else 0
         if c == k:
             k += 1
@@ -304,6 +301,22 @@ def bits_weight(bits: UInt64s, weights: Floats) -> float:
     return total
 
 
+class Agreement(NamedTuple):
+    """Bits of the draws in which two items are together, for every pair, and what must remain."""
+
+    together: UInt64s
+    weights: Floats
+    floor: float
+
+
+class Candidates(NamedTuple):
+    """Items, their places, and the bits of the draws that agree once one of them is in."""
+
+    bits: UInt64s
+    item: Ints
+    place: Ints
+
+
 @inner_kernel
 def _meet(a: UInt64s, b: UInt64s, pair: UInt64s, how: int, weights: Floats, out: UInt64s) -> float:
     """The draws in two bit sets, and in a third (how = 1) or outside it (how = 2): their weight."""
@@ -316,18 +329,11 @@ def _meet(a: UInt64s, b: UInt64s, pair: UInt64s, how: int, weights: Floats, out:
 
 @inner_kernel
 def _join_compatible(
-    bits: UInt64s,
-    item: Ints,
-    place: Ints,
-    n: int,
-    new: int,
-    together: UInt64s,
-    weights: Floats,
-    floor: float,
-    joined: Bools,
-    work: UInt64s,
+    found: Candidates, n: int, new: int, agreement: Agreement, joined: Bools, work: UInt64s
 ) -> None:
     """Whether two candidates can both come in, for every pair of the first n."""
+    bits, item, place = found
+    together, weights, floor = agreement
     for i in range(n):
         joined[i, i] = False
         for j in range(i):
@@ -389,20 +395,11 @@ def colour_classes(joined: Bools, n: int, order: Ints, colour: Ints) -> int:
 
 @inner_kernel
 def _extend(
-    bits: UInt64s,
-    item: Ints,
-    place: Ints,
-    order: Ints,
-    at: int,
-    new: int,
-    together: UInt64s,
-    weights: Floats,
-    floor: float,
-    next_bits: UInt64s,
-    next_item: Ints,
-    next_place: Ints,
+    found: Candidates, order: Ints, at: int, new: int, agreement: Agreement, after: Candidates
 ) -> int:
     """Candidates that remain once the one at a position of the order has come in."""
+    bits, item, place = found
+    together, weights, floor = agreement
     chosen = order[at]
     n = 0
     for before in range(at):
@@ -412,19 +409,17 @@ def _extend(
         both = int(place[chosen] == new and place[j] == new)
         pair = together[item[chosen], item[j]]
         for how in range(both, 2 * both + 1):
-            if _meet(bits[chosen], bits[j], pair, how, weights, next_bits[n]) >= floor:
-                next_item[n] = item[j]
-                next_place[n] = place[j] + (how == 2)
+            if _meet(bits[chosen], bits[j], pair, how, weights, after.bits[n]) >= floor:
+                after.item[n] = item[j]
+                after.place[n] = place[j] + (how == 2)
                 n += 1
     return n
 
 
 @array_kernel
 def branch_and_bound(
-    together: UInt64s,
+    agreement: Agreement,
     everyone: UInt64s,
-    weights: Floats,
-    floor: float,
     n_places: int,
     work: float,
     best: Ints,
@@ -437,7 +432,7 @@ def branch_and_bound(
     is one, −1 outside. n_places is the most candidates of one item. It stops when
     the work (pairs of candidates compared) is used up; the bound holds anyway.
     """
-    n_items, _, n_words = together.shape
+    n_items, _, n_words = agreement.together.shape
     width, depth_most = n_items * n_places + 1, n_items + 1
     # Memory that is never written to is never taken: few depths are reached.
     bits = np.empty((depth_most, width, n_words), np.uint64)
@@ -456,10 +451,8 @@ def branch_and_bound(
     bound = n_items
     while depth >= 0:
         if count > 0:  # the candidates at this depth are new
-            _join_compatible(
-                bits[depth], item[depth], place[depth], count, new[depth], together, weights,
-                floor, joined, meet,
-            )  # fmt: skip
+            here = Candidates(bits[depth], item[depth], place[depth])
+            _join_compatible(here, count, new[depth], agreement, joined, meet)
             n_colours = colour_classes(joined, count, order[depth], colour[depth])
             if depth == 0:
                 bound = n_colours
@@ -470,21 +463,20 @@ def branch_and_bound(
             continue
         if work <= 0.0 or stop[0]:
             return best_size, max(best_size, min(bound, colour[0, at[0] + (depth > 0)])), work
-        here = at[depth]
+        turn = at[depth]
         at[depth] -= 1
-        chosen[depth] = order[depth, here]
+        chosen[depth] = order[depth, turn]
         if depth + 1 > best_size:
             best_size = depth + 1
             for i in range(n_items):
                 best[i] = -1
             for d in range(depth + 1):
                 best[item[d, chosen[d]]] = place[d, chosen[d]]
-        if depth + 1 == depth_most or here == 0:
+        if depth + 1 == depth_most or turn == 0:
             continue
-        count = _extend(
-            bits[depth], item[depth], place[depth], order[depth], here, new[depth], together,
-            weights, floor, bits[depth + 1], item[depth + 1], place[depth + 1],
-        )  # fmt: skip
+        here = Candidates(bits[depth], item[depth], place[depth])
+        after = Candidates(bits[depth + 1], item[depth + 1], place[depth + 1])
+        count = _extend(here, order[depth], turn, new[depth], agreement, after)
         if count == 0:
             continue
         new[depth + 1] = new[depth] + (place[depth, chosen[depth]] == new[depth])
@@ -511,4 +503,4 @@ def _add_rows(
 ) -> None:
     for index in range(kept.size):
         r = kept[index]
-        _add_row(rows[r], weights[r], work[0], k, work[1], agree, fresh)
+        _add_row(rows[r], weights[r], k, Places(work[0], work[1], agree, fresh))
