@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -152,11 +152,8 @@ def chain_agreement(
             argument="draws",
         )
     max_pairs = integer(max_pairs, "max_pairs", least=1)
-    columns = functionals(Posterior(clean, n_jobs)).values()
     pairs = count_pairs(clean, max_pairs, rng, n_jobs)
-    rows = chain_rows(clean)
-    most = max(autocorrelation_time(column[rows]) for column in columns)
-    inflation = max(most, pair_autocorrelation_time(pairs.some, rows))
+    inflation = largest_autocorrelation_time(clean, n_jobs, pairs.some)
     return agreement_of(clean, pairs, inflation, n_jobs)
 
 
@@ -231,12 +228,16 @@ def _pair_autocorrelation_times(series: NDArray[Any], rows: Ints) -> Floats:
 
 
 def largest_autocorrelation_time(
-    draws: AnyDraws, functionals: Iterable[Floats], first: Ints, second: Ints, n_jobs: int | None
+    draws: AnyDraws, n_jobs: int | None, some_pairs: NDArray[Any] | None = None
 ) -> float:
     """Draws worth one independent draw within chains: the most of functionals, and of pairs."""
+    if some_pairs is None:
+        first, second, _ = choose_pairs(draws.n_items, MAX_PAIRS, None)
+        some_pairs = _some_pairs(draws, first, second, n_jobs)
     rows = chain_rows(draws)
-    most = max(autocorrelation_time(column[rows]) for column in functionals)
-    return max(most, pair_autocorrelation_time(_some_pairs(draws, first, second, n_jobs), rows))
+    columns = functionals(Posterior(draws, n_jobs)).values()
+    most = max(autocorrelation_time(column[rows]) for column in columns)
+    return max(most, pair_autocorrelation_time(some_pairs, rows))
 
 
 def _some_pairs(draws: AnyDraws, first: Ints, second: Ints, n_jobs: int | None) -> NDArray[Any]:

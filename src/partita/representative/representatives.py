@@ -16,12 +16,7 @@ from partita._validate import Rng, choice_or_none, integer, seconds
 from partita._validate import generator as generator_from
 from partita._wording import Kind, above_minimum, counted, in_list, roughly, words
 from partita.credible.ball import clean_prob, distance_levels, tie_tolerance
-from partita.diagnostics.agreement import (
-    MAX_PAIRS,
-    choose_pairs,
-    functionals,
-    largest_autocorrelation_time,
-)
+from partita.diagnostics.agreement import largest_autocorrelation_time
 from partita.draws import AnyDraws, Draws, Point, any_draws
 from partita.errors import InvalidInputError
 from partita.explanation import Explanation, explain
@@ -30,7 +25,6 @@ from partita.labels import DrawsLike, data_frame
 from partita.lattice import partition_table
 from partita.losses.base import Loss
 from partita.losses.evaluate import metric_for
-from partita.posterior import Posterior
 from partita.representative.k_medians import (
     EFFORTS,
     FULL,
@@ -816,9 +810,7 @@ class _Search:
         """Distances on both halves for n = 1, 2, … while more representatives help."""
         correlated = 1.0
         if draws.weights is None and draws.kind == "posterior":
-            values = functionals(Posterior(draws)).values()
-            first, second, _ = choose_pairs(draws.n_items, MAX_PAIRS, None)
-            correlated = largest_autocorrelation_time(draws, values, first, second, self.n_jobs)
+            correlated = largest_autocorrelation_time(draws, self.n_jobs)
         ways = [way for way in halves(draws, correlated) if way[0].size and way[1].size]
         if not ways:
             return _curve([(0.0, 0.0, 0.0)], ended=True)
