@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from partita._resources import readable_size
 from partita._tolerance import SUM
-from partita._validate import choice, plain_array, strings
+from partita._validate import choice, plain_array, repeated, strings
 from partita._wording import KINDS, Kind
 from partita.errors import (
     InvalidInputError,
@@ -304,30 +304,23 @@ def canonical_counts(values: Array) -> Ints | None:
 
 def clean_weights(weights: ArrayLike, n_draws: int) -> Floats:
     """Positive weights that sum to 1."""
+    given = plain_array(weights, "weights", InvalidWeightsError)
     try:
-        given = plain_array(weights, "weights", InvalidWeightsError)
         if given.dtype.kind == "c":  # which NumPy would cut to its real part
             raise TypeError
         values = np.array(given, np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        if isinstance(error, InvalidWeightsError):
-            raise
+    except (TypeError, ValueError, OverflowError):
         raise InvalidWeightsError("weights must be numbers, one per draw.") from None
     if values.shape != (n_draws,):
         raise InvalidWeightsError(
             f"weights have shape {values.shape}; expected one per draw, shape ({n_draws},)."
         )
-    if not np.isfinite(values).all():
-        where = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise InvalidWeightsError(f"weights[{where}] is {values[where]}; weights must be finite.")
     if not values.any():
         raise InvalidWeightsError("all weights are zero; at least one draw must count.")
-    if (values <= 0).any():
-        where = int(np.flatnonzero(values <= 0)[0])
-        kind = "negative" if values[where] < 0 else "zero"
+    if (odd := np.flatnonzero(~(np.isfinite(values) & (values > 0.0)))).size:
         raise InvalidWeightsError(
-            f"weights[{where}] is {kind} ({values[where]}); weights must be positive. "
-            "Remove draws that should not count."
+            f"weights[{odd[0]}] is {values[odd[0]]}; weights must be finite, neither zero nor "
+            "negative. Remove draws that should not count."
         )
     # Weights that sum to 1 already are kept bit by bit, so that stored draws come back equal.
     if values.max() <= 1.0 and abs(values.sum() - 1.0) < SUM:
@@ -394,9 +387,6 @@ def clean_names(names: Sequence[str], n_items: int) -> tuple[str, ...]:
         raise InvalidInputError(
             f"{len(cleaned)} item names were given for {n_items} items; expected one per item."
         )
-    if len(set(cleaned)) != n_items:
-        twice = next(name for name in cleaned if cleaned.count(name) > 1)
-        raise InvalidInputError(
-            f"item name {twice!r} appears twice; names must be unique.", argument="item_names"
-        )
+    if twice := repeated(cleaned):
+        raise InvalidInputError(f"item name {twice[0]!r} appears twice; names must be unique.")
     return cleaned

@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import math
 import os
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from decimal import Decimal
@@ -129,6 +130,11 @@ def strings(value: object, name: str) -> tuple[str, ...]:
         return tuple(str(each) for each in value)
     except Exception:  # whatever an object of a user raises
         raise unexpected(value, name, "a sequence of names") from None
+
+
+def repeated(names: Iterable[Name]) -> list[Name]:
+    """Names that occur more than once."""
+    return [name for name, times in Counter(names).items() if times > 1]
 
 
 def indexer(value: object, name: str) -> Array:
@@ -512,12 +518,16 @@ def _integers_from_objects(values: Array, what: str, first_draw: int) -> Ints:
     return _codes(np.array([int(v) for v in flat] + [None], object)[:-1].reshape(values.shape))
 
 
+def place_of(mask: Bools, first_draw: int) -> str:
+    """Where a mask of labels holds first; ``first_draw`` is the number of its first row."""
+    at = [int(i[0]) for i in np.nonzero(mask)]
+    return f"item {at[-1]}" if len(at) == 1 else f"draw {at[0] + first_draw}, item {at[-1]}"
+
+
 def _refuse_missing(mask: Bools, what: str, first_draw: int) -> None:
     if not mask.any():
         return
-    item = [int(i[0]) for i in np.nonzero(mask)]
-    where = f"item {item[-1]}" if len(item) == 1 else f"draw {item[0] + first_draw}, item {item[1]}"
     raise InvalidLabelsError(
-        f"{what} at {where}; every item needs a label in every draw. Drop the item or the draw "
-        "before partita sees it."
+        f"{what} at {place_of(mask, first_draw)}; every item needs a label in every draw. Drop "
+        "the item or the draw before partita sees it."
     )

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from partita._imports import require
 from partita._resources import require_memory
-from partita._validate import boolean, integers, plain_array, unexpected
+from partita._validate import boolean, integers, place_of, plain_array, unexpected
 from partita.errors import InvalidInputError, InvalidLabelsError, about
 from partita.kernels.arrays import Array, Int32s, Integers, Ints
 
@@ -192,26 +192,18 @@ def _refuse_other_kind(values: Array, label: Any, meaning: str) -> None:
 def _refuse_unexplained(values: Array, numbers: Ints, what: str, first_draw: int) -> None:
     if values.dtype.kind not in "ifO" or not values.size:
         return
-    if values.dtype.kind == "O":  # numbered by now, so ask the objects themselves
-        noisy = np.array([type(v) is not str and v == -1 for v in values.flat]).reshape(
-            values.shape
-        )
-        beside = noisy.any() and any(type(v) is not str and v >= 0 for v in values.flat)
-    else:
-        if int(numbers.min()) >= 0:
-            return
-        noisy = numbers == -1
-        beside = noisy.any() and bool((numbers >= 0).any())
-    if not beside:
+    given: Array = numbers
+    if values.dtype.kind == "O":  # numbered by now, so ask the objects themselves, but not texts
+        given = np.array([-2 if type(v) is str else v for v in values.flat] + [None])[:-1]
+    noisy = np.asarray(given == -1, np.bool_).reshape(values.shape)
+    if not noisy.any() or not (given >= 0).any():
         return
-    at = [int(i[0]) for i in np.nonzero(noisy)]
-    where = f"item {at[-1]}" if len(at) == 1 else f"draw {at[0] + first_draw}, item {at[-1]}"
     raise InvalidLabelsError(
-        f"{what} hold −1 beside non-negative labels (first at {where}). DBSCAN and HDBSCAN mark "
-        "noise so, but a partition must place every item: say what it means with "
-        f"noise=(-1, 'singletons') (each such item is alone) or "
-        f"noise=(-1, 'cluster') (they form one cluster). If −1 marks "
-        "items whose cluster is left open, see pt.lattice.PartialPartition."
+        f"{what} hold −1 beside non-negative labels (first at {place_of(noisy, first_draw)}). "
+        "DBSCAN and HDBSCAN mark noise so, but a partition must place every item: say what it "
+        "means with noise=(-1, 'singletons') (each such item is alone) or noise=(-1, 'cluster') "
+        "(they form one cluster). If −1 marks items whose cluster is left open, see "
+        "pt.lattice.PartialPartition."
     )
 
 

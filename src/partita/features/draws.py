@@ -460,20 +460,16 @@ def _packed_draws(matrices: Any) -> tuple[UInt64s, Ints, int]:
         )
     if len(matrices) == 0:
         raise InvalidInputError("there are no draws; at least one matrix is needed.")
-    rows, counts, n_items = [], [], -1
-    for m, matrix in enumerate(matrices):
-        dense = binary_matrix(matrix, f"matrices[{m}]")
-        if n_items < 0:
-            n_items = dense.shape[0]
-        if dense.shape[0] != n_items:
+    dense = [binary_matrix(matrix, f"matrices[{m}]") for m, matrix in enumerate(matrices)]
+    n_items = len(dense[0])
+    for m, matrix in enumerate(dense):
+        if len(matrix) != n_items:
             raise InvalidInputError(
-                f"matrices[{m}] has {dense.shape[0]} items and those before have {n_items}; every "
+                f"matrices[{m}] has {len(matrix)} items and those before have {n_items}; every "
                 "draw needs the same items, one per row. Rows are items, columns are features."
             )
-        rows.append(dense.T)
-        counts.append(dense.shape[1])
-    offsets = np.concatenate([[0], np.cumsum(counts)])
-    columns, offsets = canonical_columns(np.concatenate(rows), offsets)
+    offsets = np.concatenate([[0], np.cumsum([matrix.shape[1] for matrix in dense])])
+    columns, offsets = canonical_columns(np.concatenate([m.T for m in dense]), offsets)
     refuse_many(offsets)
     return columns, offsets, n_items
 

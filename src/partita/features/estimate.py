@@ -426,11 +426,12 @@ def _build_result(
         return loss.expected(point, distinct, task.options.n_jobs)
 
     values = run_interruptible(task, lambda: [expected(e.point) for e in unique], "evaluating")
-    value_of = {e.point.tobytes(): v for e, v in zip(unique, values, strict=True)}
-    unique.sort(key=lambda e: value_of[e.point.tobytes()])
-    best = unique[0].point
+    unique = [e._replace(loss=value) for e, value in zip(unique, values, strict=True)]
+    value_of = {e.point.tobytes(): e.loss for e in unique}
+    ends = [e._replace(loss=value_of[e.point.tobytes()]) for e in ends]
+    first, *others = sorted(unique, key=lambda e: e.loss)
+    best, near = first.point, tied(first.loss, loss)
     value = loss.expected(best, draws, task.options.n_jobs)
-    near = tied(value_of[best.tobytes()], loss)
     searched = task.clock.seconds
     lower = None
     if bound is not None:
@@ -441,9 +442,9 @@ def _build_result(
             lower = run_interruptible(task, prove, "proving a lower bound")
             lower = min(max(lower, 0.0), value)
     membership, matched = memberships(best, distinct)
-    agreed = [e for e in ends if value_of[e.point.tobytes()] <= near]
+    agreed = [e for e in ends if e.loss <= near]
     report = SearchReport(
-        starts=tuple(Start(e.origin, value_of[e.point.tobytes()], len(e.point)) for e in ends),
+        starts=tuple(Start(e.origin, e.loss, len(e.point)) for e in ends),
         agreed=len(agreed),
         agreed_kinds=tuple(dict.fromkeys(e.origin for e in agreed)),
         sweeps=float(sum(e.flips for e in ends)),
@@ -459,7 +460,7 @@ def _build_result(
         expected_loss=value,
         lower_bound=lower,
         loss=loss,
-        ties=draws.shown([e.point for e in unique[1:] if value_of[e.point.tobytes()] <= near]),
+        ties=draws.shown([e.point for e in others if e.loss <= near]),
         search=report,
         item_names=draws.item_names,
         kind=draws.kind,

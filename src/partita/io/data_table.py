@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._validate import plain_array
+from partita._validate import plain_array, repeated
 from partita._wording import listed
 from partita.errors import FileFormatError, InvalidDataError, UnknownNameError, about
 from partita.io.table import (
@@ -389,17 +389,16 @@ _NAMED = "the first column has no name and different values: taken as names of t
 
 def _row_names(path: str, cells: tuple[str, ...]) -> tuple[str, ...]:
     """The unnamed first column as names of the items."""
-    if len(set(cells)) < len(cells):
-        twice = next(cell for cell in cells if cells.count(cell) > 1)
+    if twice := repeated(cells):
         raise FileFormatError(
-            f"{path}: the first column has no name, and {twice!r} occurs in it more than once, so "
-            "it does not name the rows. Give the column a name in the first line."
+            f"{path}: the first column has no name, and {twice[0]!r} occurs in it more than once, "
+            "so it does not name the rows. Give the column a name in the first line."
         )
     return cells
 
 
 def _check_names(path: str, names: list[str]) -> None:
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(repeated(names))
     if "" in names:
         raise FileFormatError(
             f"{path}: column {names.index('') + 1} has no name. Give it one in the first line."

@@ -23,7 +23,7 @@ from partita._storage import (
     rows_per_block,
     smallest_unsigned,
 )
-from partita._validate import refuse_var_name, stacked
+from partita._validate import refuse_var_name, repeated, stacked
 from partita._wording import Kind
 from partita.draws import Draws, draws_from_array, with_fields
 from partita.errors import (
@@ -194,13 +194,10 @@ def _refuse_quantities(names: tuple[str, ...]) -> None:
 
 
 def _refuse_repeated(names: Sequence[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise InvalidInputError(
-                f"the name {name!r} is the heading of several columns; every item needs its own."
-            )
-        seen.add(name)
+    if twice := repeated(names):
+        raise InvalidInputError(
+            f"the name {twice[0]!r} is the heading of several columns; every item needs its own."
+        )
 
 
 def _indexed(names: Sequence[str], positions: Sequence[int]) -> dict[str, list[int]]:
