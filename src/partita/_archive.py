@@ -165,7 +165,7 @@ def load(path: PathLike) -> Summary | FeatureSummary | Fit:
     if format not in homes:
         raise FileFormatError(
             f"{path} holds a {format}; expected a summary or a fit. A checkpoint is continued by "
-            "pt.sample(..., checkpoint=path)."
+            "pt.sample(..., resume=path)."
         )
     module, reader = homes[format]
     found: Summary | FeatureSummary | Fit = getattr(import_module(module), reader)(path)

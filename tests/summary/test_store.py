@@ -185,7 +185,8 @@ def test_functions_cannot_be_stored(tmp_path):
 
 
 def test_load_tells_a_summary_from_a_fit(tmp_path):
-    fit = pt.sample(np.arange(8.0)[:, None], draws=20, burn_in=5, chains=2, rng=1)
+    run = {"draws": 20, "burn_in": 5, "chains": 2, "rng": 1, "checkpoint": tmp_path / "run.npz"}
+    fit = pt.sample(np.arange(8.0)[:, None], **run)
     summary = pt.summarize(fit.draws)
     fit.save(tmp_path / "fit.npz")
     summary.save(tmp_path / "summary.npz")
@@ -194,6 +195,10 @@ def test_load_tells_a_summary_from_a_fit(tmp_path):
     np.savez(tmp_path / "other.npz", labels=fit.draws.labels)
     with pytest.raises(pt.errors.FileFormatError, match="read_draws"):
         pt.load(tmp_path / "other.npz")
+    with pytest.raises(
+        pt.errors.FileFormatError, match=r"continued by pt.sample\(..., resume=path"
+    ):
+        pt.load(tmp_path / "run.npz")
 
 
 EARLIER = Path(__file__).parents[1] / "data" / "earlier"
