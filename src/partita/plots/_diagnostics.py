@@ -298,7 +298,7 @@ def replicates(
     >>> len(axes[0].lines)
     11
     """
-    made = style.require_kind(fit, Fit, style.FIT, "fit").replicate(n, rng=rng)
+    made = style.result_of(fit, Fit, "sample", "fit").replicate(n, rng=rng)
     numbers = [c for c in range(fit.values.shape[1]) if _kind(fit, c) not in _DISCRETE]
     plane = numbers if fit.values.shape[1] == 2 == len(numbers) else []
     panels = fit.values.shape[1] + len(plane)

@@ -714,9 +714,7 @@ def overview(
     >>> len(panels)
     4
     """
-    style.require_kind(
-        summary, Summary, "a Summary. partita.summarize(draws) makes one.", "summary"
-    )
+    style.result_of(summary, Summary, "summarize", "summary")
     panels = style.many_axes(axes, 4, columns=2, width=5.2, height=4.2)
     if summary.data is not None:
         estimate(summary, fit=fit, n_jobs=n_jobs, ax=panels[0])

@@ -144,7 +144,7 @@ def price_path(
     >>> ax.get_title(loc="left")
     'How many clusters? 2, for prices from 0.67 to 1.54'
     """
-    style.require_kind(source, PricePath, "a PricePath. partita.price_path(draws) makes one.")
+    style.result_of(source, PricePath, "price_path")
     least = _LABELLED * (source.high - source.low)
     wide = [corner for corner in source if corner.high - corner.low >= least]
     above = {(corner.low + corner.high) / 2: str(corner.n_clusters) for corner in wide}
@@ -264,9 +264,7 @@ def prior_sensitivity(source: PriorSensitivity, *, ax: Axes | None = None) -> Ax
     >>> ax.get_title(loc="left")
     'Would another prior say the same? Under 1 of 1'
     """
-    style.require_kind(
-        source, PriorSensitivity, "a PriorSensitivity. partita.prior_sensitivity makes one."
-    )
+    style.result_of(source, PriorSensitivity, "prior_sensitivity")
     n, n_items = len(source), source.labels.shape[1]
     bands = stacked_clusters(source.labels, np.arange(n + 1.0), np.full(n, 0.25), source.own)
     numbers = zip(source.n_clusters, source.expected_clusters, strict=True)
@@ -315,9 +313,7 @@ def clusters_curve(source: ClustersCurve, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_title(loc="left")
     '2 to 3 clusters are within two standard errors of the best'
     """
-    style.require_kind(
-        source, ClustersCurve, "a ClustersCurve. partita.clusters_curve(draws) makes one."
-    )
+    style.result_of(source, ClustersCurve, "clusters_curve")
     axes = style.one_axes(ax, width=5.6, height=3.4)
     plateau = source.plateau
     for k in plateau.tolist():
@@ -364,7 +360,7 @@ def persistence(source: Modes, *, ax: Axes | None = None) -> Axes:
     >>> pt.plots.persistence(found).get_xlabel()
     'rate'
     """
-    style.require_kind(source, Modes, "Modes. partita.modes(draws) makes them.")
+    style.result_of(source, Modes, "modes")
     axes = style.one_axes(ax, width=5.0, height=3.4)
     shift = 0.02 * np.log(source.rates[-1] / source.rates[0])
     for rate, peaks, modes in zip(source.rates, source.peaks, source.stands_out, strict=True):
@@ -415,7 +411,7 @@ def compare_losses(source: EstimatesByLoss, *, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in ax.texts[:2]]
     ['0%', '0%']
     """
-    style.require_kind(source, EstimatesByLoss, "the result of partita.compare_losses.")
+    style.result_of(source, EstimatesByLoss, "compare_losses")
     n = len(source.names)
     axes = style.one_axes(ax, width=2.6 + 0.95 * n, height=1.7 + 0.5 * n)
     excess = source.excess

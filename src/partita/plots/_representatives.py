@@ -155,8 +155,7 @@ def representatives_curve(source: Representatives, *, ax: Axes | None = None) ->
     >>> ax.get_title(loc="left")
     'How many representatives? 2'
     """
-    expected = "Representatives. partita.representatives(draws) makes them."
-    curve = style.require_kind(source, Representatives, expected).curve
+    curve = style.result_of(source, Representatives, "representatives").curve
     if curve is None:
         raise InvalidInputError(
             "there is no held-out curve: the number of representatives was given. "
@@ -208,7 +207,7 @@ def by_run(source: RunComparison, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'distance (bits)'
     """
-    style.require_kind(source, RunComparison, "the result of partita.anndata.by_run.")
+    style.result_of(source, RunComparison, "anndata.by_run")
     n = len(source.groups)
     axes = style.one_axes(ax, width=6.4, height=1.5 + 0.32 * n)
     places = np.arange(n)

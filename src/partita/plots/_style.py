@@ -364,7 +364,6 @@ def posterior_of(source: DrawsLike, n_jobs: int | None = None) -> Posterior:
     return source._posterior if isinstance(source, Summary) else as_posterior(source, n_jobs)
 
 
-FIT = "the result of partita.sample."
 BALL = (
     "a summary or a credible ball of partitions. partita.credible_ball(draws, estimate) makes one; "
     "plots.feature_ball draws that of features."
@@ -388,6 +387,11 @@ def require_kind(
             f"got {type(source).__name__}; expected {expected}", argument=argument
         )
     return source
+
+
+def result_of(source: object, kind: type[T], maker: str, argument: str = "source") -> T:
+    """What a public function returned, if it is of the kind that a figure shows."""
+    return require_kind(source, kind, f"{kind.__name__}, as partita.{maker} returns.", argument)
 
 
 def estimate_for(source: object, estimate: LabelsLike | None, n_items: int) -> Labels | None:
@@ -416,7 +420,7 @@ def observations_of(
 def fit_for(fit: Fit | None, n_items: int) -> Fit | None:
     """The fit, checked to be about as many items."""
     if fit is not None:
-        _same_items(require_kind(fit, Fit, FIT, "fit"), n_items)
+        _same_items(result_of(fit, Fit, "sample", "fit"), n_items)
     return fit
 
 
