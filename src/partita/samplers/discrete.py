@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -112,7 +112,7 @@ class DirichletCategorical(Kernel):
             encoded[:, j] = [number.get(value, np.nan) for value in column]
         return encoded
 
-    def blocks(self, n_columns: int, n_items: int, incomplete: frozenset[int]) -> list[Block]:  # noqa: ARG002
+    def blocks(self, n_columns: int, n_items: int, incomplete: frozenset[int]) -> list[Block]:
         """One block of the complete columns, and one of each incomplete column."""
         pseudo = [np.full(len(v), self.weight) for v in self.levels or ()]
         return level_blocks(pseudo, n_items, incomplete)
@@ -230,8 +230,42 @@ def _level_block(columns: list[int], pseudo: list[Floats], n_items: int) -> Bloc
     return Block(CODE.categorical, tuple(columns), hyper, np.stack(tables), int(starts[-1]), 1, 1)
 
 
+class _WholeNumbers(Kernel):
+    """What kernels of whole numbers share; hyperparameters are positive, by column or for all."""
+
+    largest: ClassVar[float] = 2.0**53
+    """Beyond this, neighbouring whole numbers are no longer told apart."""
+    needs: ClassVar[str] = "counts: whole numbers from 0 on"
+
+    def __post_init__(self) -> None:
+        for field in fields(self):  # type: ignore[arg-type] # subclasses are dataclasses
+            value = per_column(getattr(self, field.name), field.name, above=0.0)
+            object.__setattr__(self, field.name, value)
+
+    def check_encoded(self, values: Floats) -> None:
+        """Refuse encoded rows that have other numbers."""
+        self.encode(Table(tuple(map(str, range(values.shape[1]))), tuple(values.T)))
+
+    def encode(self, table: Table) -> Floats:
+        """The numbers themselves."""
+        values = numbers(table, self.kind, missing=True)
+        cells = np.nan_to_num(values)
+        wrong = (cells < 0) | (cells != np.floor(cells)) | (cells > self.largest)
+        if wrong.any():
+            row, column = (int(i[0]) for i in np.nonzero(wrong))
+            raise InvalidDataError(
+                f"column {table.names[column]!r} holds {values[row, column]:g} in row {row}; "
+                f"{self.kind} needs {self.needs}."
+            )
+        return values
+
+    def discrete(self, n_columns: int) -> tuple[int, ...]:
+        """All columns."""
+        return tuple(range(n_columns))
+
+
 @dataclass(frozen=True)
-class BetaBernoulli(Kernel):
+class BetaBernoulli(_WholeNumbers):
     """Yes–no data with unknown probabilities, independent columns.
 
     In each cluster and column, x ~ Bernoulli(p) with p ~ Beta(a, b). Choose it
@@ -257,12 +291,11 @@ class BetaBernoulli(Kernel):
     BetaBernoulli(a=1.0, b=1.0)
     """
 
+    largest: ClassVar[float] = 1.0
+    needs: ClassVar[str] = "0 and 1 or booleans"
+
     a: PerColumn = 1.0
     b: PerColumn = 1.0
-
-    def __post_init__(self) -> None:
-        for name in ("a", "b"):
-            object.__setattr__(self, name, per_column(getattr(self, name), name, above=0.0))
 
     @classmethod
     def empirical(cls, data: DataSource) -> BetaBernoulli:
@@ -271,30 +304,10 @@ class BetaBernoulli(Kernel):
         kernel.encode(as_table(data))
         return kernel
 
-    def check_encoded(self, values: Floats) -> None:
-        """Refuse encoded rows that are not zeros and ones."""
-        self.encode(Table(tuple(map(str, range(values.shape[1]))), tuple(values.T)))
-
-    def encode(self, table: Table) -> Floats:
-        """Zeros and ones."""
-        values = numbers(table, self.kind, missing=True)
-        wrong = (values != 0) & (values != 1) & ~np.isnan(values)
-        if wrong.any():
-            row, column = (int(i[0]) for i in np.nonzero(wrong))
-            raise InvalidDataError(
-                f"column {table.names[column]!r} holds {values[row, column]:g} in row {row}; "
-                f"{self.kind} needs 0 and 1 or booleans."
-            )
-        return values
-
     def blocks(self, n_columns: int, n_items: int, incomplete: frozenset[int]) -> list[Block]:
         """Columns with two levels, the incomplete ones in blocks of their own."""
         pseudo = np.stack([spread(self.b, n_columns, "b"), spread(self.a, n_columns, "a")], 1)
         return level_blocks(list(pseudo), n_items, incomplete)
-
-    def discrete(self, n_columns: int) -> tuple[int, ...]:
-        """All columns."""
-        return tuple(range(n_columns))
 
     def predict_cell(
         self, same: Floats, values: Floats, column: int, rng: np.random.Generator
@@ -324,12 +337,8 @@ class BetaBernoulli(Kernel):
 # ------------------------------------------------------------------ counts
 
 
-_LARGEST = 2.0**53
-"""Beyond this, neighbouring whole numbers are no longer told apart."""
-
-
 @dataclass(frozen=True)
-class GammaPoisson(Kernel):
+class GammaPoisson(_WholeNumbers):
     """Counts with unknown rates, independent columns.
 
     In each cluster and column, x ~ Poisson(λ) with λ ~ Gamma(shape, rate); the
@@ -358,10 +367,6 @@ class GammaPoisson(Kernel):
     shape: PerColumn
     rate: PerColumn
 
-    def __post_init__(self) -> None:
-        for name in ("shape", "rate"):
-            object.__setattr__(self, name, per_column(getattr(self, name), name, above=0.0))
-
     @classmethod
     def empirical(cls, data: DataSource) -> GammaPoisson:
         """Rates exponentially distributed around each column's mean: shape 1, rate 1/mean."""
@@ -377,23 +382,6 @@ class GammaPoisson(Kernel):
             )
         return cls(1.0, tuple((1 / means).tolist()))
 
-    def check_encoded(self, values: Floats) -> None:
-        """Refuse encoded rows that are not counts."""
-        self.encode(Table(tuple(map(str, range(values.shape[1]))), tuple(values.T)))
-
-    def encode(self, table: Table) -> Floats:
-        """The counts themselves."""
-        values = numbers(table, self.kind, missing=True)
-        cells = np.nan_to_num(values)
-        wrong = (cells < 0) | (cells != np.floor(cells)) | (cells > _LARGEST)
-        if wrong.any():
-            row, column = (int(i[0]) for i in np.nonzero(wrong))
-            raise InvalidDataError(
-                f"column {table.names[column]!r} holds {values[row, column]:g} in row {row}; "
-                f"{self.kind} needs counts: whole numbers from 0 on."
-            )
-        return values
-
     def blocks(self, n_columns: int, n_items: int, incomplete: frozenset[int]) -> list[Block]:
         """One block of the complete columns, and one of each incomplete column."""
         from partita.kernels.gibbs.primitives import CODE
@@ -405,10 +393,6 @@ class GammaPoisson(Kernel):
             own, d = hyper[columns].ravel(), len(columns)
             found.append(Block(CODE.poisson, tuple(columns), own, tables, d, 1 + 2 * d, 1))
         return found
-
-    def discrete(self, n_columns: int) -> tuple[int, ...]:
-        """All columns."""
-        return tuple(range(n_columns))
 
     def log_base(self, values: Floats) -> Floats:
         """−Σ log x! of each row."""
