@@ -275,7 +275,7 @@ class Kernel(Registered, ABC):
     learns: ClassVar[str] = "rate"
     """Name of the parameter of a column that is learned where it has a prior."""
 
-    def bind(self: Self, table: Table) -> Self:  # noqa: ARG002
+    def bind(self: Self, table: Table) -> Self:
         """This kernel, completed for these columns and checked against them."""
         return self
 
@@ -303,7 +303,7 @@ class Kernel(Registered, ABC):
         rows = [spread(getattr(self, f.name), n_columns, f.name) for f in fields(self)]
         return np.stack(rows, 1) if rows else np.zeros((n_columns, 0))
 
-    def blocks(self, n_columns: int, n_items: int, incomplete: frozenset[int]) -> list[Block]:  # noqa: ARG002
+    def blocks(self, n_columns: int, n_items: int, incomplete: frozenset[int]) -> list[Block]:
         """The compiled family's constants for up to n_items items in a cluster.
 
         Columns with missing cells are ``incomplete`` and must stand in a block of their own.
@@ -335,7 +335,7 @@ class Kernel(Registered, ABC):
             for columns in groups
         ]
 
-    def learned(self, n_columns: int) -> tuple[int, ...]:  # noqa: ARG002
+    def learned(self, n_columns: int) -> tuple[int, ...]:
         """Columns whose rate has a prior and is learned; none here."""
         return ()
 
@@ -343,20 +343,15 @@ class Kernel(Registered, ABC):
         """Names in a trace of what is learned, such as "rate of height"."""
         return tuple(f"{self.learns} of {columns[c]}" for c in self.learned(len(columns)))
 
-    def at(self: Self, rates: Floats) -> Self:  # noqa: ARG002
+    def at(self: Self, rates: Floats) -> Self:
         """This kernel with these numbers as its learned rates, one per learned column."""
         return self
 
-    def given(self: Self, values: Floats, labels: Int32s) -> tuple[Self, ...]:  # noqa: ARG002
+    def given(self: Self, values: Floats, labels: Int32s) -> tuple[Self, ...]:
         """Kernels with fixed rates, equally probable given the partition; itself if all are."""
         return (self,)
 
-    def moments(
-        self,
-        values: Floats,  # noqa: ARG002
-        labels: Int32s,  # noqa: ARG002
-        names: tuple[str, ...],  # noqa: ARG002
-    ) -> dict[str, Moments]:
+    def moments(self, values: Floats, labels: Int32s, names: tuple[str, ...]) -> dict[str, Moments]:
         """Posterior moments of each cluster's parameters, by the parameter's name; none here."""
         return {}
 
@@ -367,11 +362,7 @@ class Kernel(Registered, ABC):
         return [each.moments(values, labels, names) for each in self.given(values, labels)]
 
     def predict_cell(
-        self,
-        same: Floats,  # noqa: ARG002
-        values: Floats,  # noqa: ARG002
-        column: int,  # noqa: ARG002
-        rng: np.random.Generator,  # noqa: ARG002
+        self, same: Floats, values: Floats, column: int, rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
         """Predictive distribution of a missing cell in each draw.
 
@@ -383,23 +374,13 @@ class Kernel(Registered, ABC):
             f"{self.kind} does not predict single cells; define predict_cell to impute them."
         )
 
-    def hellinger(
-        self,
-        values: Floats,  # noqa: ARG002
-        labels: Int32s,  # noqa: ARG002
-        rng: np.random.Generator,  # noqa: ARG002
-    ) -> Floats:
+    def hellinger(self, values: Floats, labels: Int32s, rng: np.random.Generator) -> Floats:
         """Hellinger distances between the clusters' densities, parameters drawn; shape (k, k)."""
         raise NotSupportedError(
             f"{self.kind} has no Hellinger distance between densities; the normal kernels have."
         )
 
-    def simulate(
-        self,
-        values: Floats,  # noqa: ARG002
-        n: int,  # noqa: ARG002
-        rng: np.random.Generator,  # noqa: ARG002
-    ) -> Floats:
+    def simulate(self, values: Floats, n: int, rng: np.random.Generator) -> Floats:
         """n new rows of the cluster of these rows, (n, n_columns): parameters drawn first."""
         raise NotSupportedError(
             f"{self.kind} does not simulate; define simulate to replicate data under it."
@@ -409,11 +390,11 @@ class Kernel(Registered, ABC):
         """The part of the log density that is the same under every partition."""
         return np.zeros(values.shape[0])
 
-    def categories(self, n_columns: int) -> tuple[int, ...]:  # noqa: ARG002 - of some kernels
+    def categories(self, n_columns: int) -> tuple[int, ...]:
         """Columns that hold codes of levels, for figures; none by default."""
         return ()
 
-    def discrete(self, n_columns: int) -> tuple[int, ...]:  # noqa: ARG002 - of some kernels
+    def discrete(self, n_columns: int) -> tuple[int, ...]:
         """Columns whose values have probabilities, not densities; none by default."""
         return ()
 
@@ -527,7 +508,7 @@ class Product(Kernel):
             encoded[:, columns] = kernel.encode(table.select(columns))
         return encoded
 
-    def blocks(self, n_columns: int, n_items: int, incomplete: frozenset[int]) -> list[Block]:  # noqa: ARG002
+    def blocks(self, n_columns: int, n_items: int, incomplete: frozenset[int]) -> list[Block]:
         """All blocks of the parts."""
         found = []
         for kernel, columns in self._bound():
@@ -538,7 +519,7 @@ class Product(Kernel):
             ]
         return found
 
-    def learned(self, n_columns: int) -> tuple[int, ...]:  # noqa: ARG002
+    def learned(self, n_columns: int) -> tuple[int, ...]:
         """The learned columns of the parts, in the order of the columns."""
         found = [[columns[c] for c in k.learned(len(columns))] for k, columns in self._bound()]
         return tuple(sorted(c for part in found for c in part))
@@ -574,11 +555,11 @@ class Product(Kernel):
         """The sum over the parts."""
         return np.asarray(sum(k.log_base(values[:, c]) for k, c in self._bound()))
 
-    def categories(self, n_columns: int) -> tuple[int, ...]:  # noqa: ARG002 - as bound
+    def categories(self, n_columns: int) -> tuple[int, ...]:
         """The parts' columns of levels."""
         return tuple(sorted(c[j] for kernel, c in self._bound() for j in kernel.categories(len(c))))
 
-    def discrete(self, n_columns: int) -> tuple[int, ...]:  # noqa: ARG002 - as bound
+    def discrete(self, n_columns: int) -> tuple[int, ...]:
         """The parts' columns of probabilities."""
         return tuple(
             sorted(cols[c] for part, cols in self._bound() for c in part.discrete(len(cols)))

@@ -169,18 +169,15 @@ class ChainStacking(Result):
         return data_frame(columns, of="chains", index=self.chains, name="chain")
 
     def _table(self) -> Table:
-        rows = tuple(
-            (
-                name,
-                f"{self.weights[c]:.2f}",
-                f"{self.n_clusters[c]:.1f}",
-                f"{self.mean_log_density[c]:.3f}",
-                f"{self.difference[c]:.3f} ± {self.difference_se[c]:.3f}",
-            )
-            for c, name in enumerate(self.chains)
-        )
-        columns = ("Chain", "Weight", "Mean clusters", "Log density per row", "Less than the best")
-        return Table("", columns, rows)
+        away = zip(self.difference, self.difference_se, strict=True)
+        columns = {
+            "Chain": self.chains,
+            "Weight": (f"{weight:.2f}" for weight in self.weights),
+            "Mean clusters": (f"{number:.1f}" for number in self.n_clusters),
+            "Log density per row": (f"{mean:.3f}" for mean in self.mean_log_density),
+            "Less than the best": (f"{difference:.3f} ± {error:.3f}" for difference, error in away),
+        }
+        return Table.of_columns("", columns)
 
     def _notes(self) -> tuple[str, ...]:
         rows = counted(self.log_density.shape[1], "row")
@@ -361,19 +358,15 @@ class ModelComparison(Result):
 
     def table(self) -> Table:
         """Return the comparison as a text table."""
-        rows = tuple(
-            (
-                name,
-                f"{self.elpd[m]:.1f}",
-                f"{self.se[m]:.1f}",
-                f"{self.difference[m]:.1f}",
-                f"{self.difference_se[m]:.1f}",
-                f"{self.weights[m]:.2f}",
-            )
-            for m, name in enumerate(self.names)
-        )
-        columns = ("Model", "elpd", "SE", "Difference", "SE of it", "Weight")
-        return Table("", columns, rows)
+        named = {
+            "elpd": self.elpd,
+            "SE": self.se,
+            "Difference": self.difference,
+            "SE of it": self.difference_se,
+        }
+        columns = {name: [f"{value:.1f}" for value in found] for name, found in named.items()}
+        weights = [f"{weight:.2f}" for weight in self.weights]
+        return Table.of_columns("", {"Model": self.names, **columns, "Weight": weights})
 
     def _notes(self) -> tuple[str, ...]:
         notes = [self.sentence]

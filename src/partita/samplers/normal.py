@@ -613,7 +613,7 @@ class NormalInverseWishart(Kernel):
                 found.append(self.at(scales))
         return tuple(found)
 
-    def blocks(self, n_columns: int, n_items: int, incomplete: frozenset[int]) -> list[Block]:  # noqa: ARG002
+    def blocks(self, n_columns: int, n_items: int, incomplete: frozenset[int]) -> list[Block]:
         """One block."""
         from scipy.special import gammaln, multigammaln
 

@@ -298,7 +298,7 @@ class PartitionPrior(Registered, ABC):
         found = [self.log_probability(np.repeat(np.arange(row.size), row)) for row in kinds]
         return np.array(found)[number.reshape(-1)]
 
-    def is_normalised(self, n_items: int) -> bool:  # noqa: ARG002
+    def is_normalised(self, n_items: int) -> bool:
         """Whether ``log_probability_of_sizes`` has the constant that makes it sum to one."""
         return True
 
@@ -306,7 +306,7 @@ class PartitionPrior(Registered, ABC):
         """Log of the ratio of two partitions' probabilities."""
         return self.log_probability(labels) - self.log_probability(other)
 
-    def tables(self, n_items: int) -> PriorTables:  # noqa: ARG002
+    def tables(self, n_items: int) -> PriorTables:
         """The prior for n items, for the compiled loops."""
         raise InvalidInputError(
             f"{self.kind} has no tables V(N, k) and W(n), so it cannot be sampled: the sampler "
@@ -316,7 +316,7 @@ class PartitionPrior(Registered, ABC):
             argument="prior",
         )
 
-    def bind(self, n_items: int) -> PartitionPrior:  # noqa: ARG002
+    def bind(self, n_items: int) -> PartitionPrior:
         """This prior, completed for a number of items."""
         return self
 
