@@ -357,13 +357,13 @@ def _count_block(
     block: Block, *, number: NDArray[np.intp], n_chains: int, first: Ints, second: Ints
 ) -> tuple[Ints]:
     """How often each pair is together in the draws of each chain in one block."""
-    from partita.kernels.uncertainty import count_pairs as count_in
+    from partita.kernels.uncertainty import pairs_together
 
     together = np.zeros((n_chains, first.size), np.int64)
     here = number[block.start : block.start + block.n_clusters.size]
     for chain in np.unique(here).tolist():
         columns = by_item(block.labels[here == chain], block.labels.dtype.type)
-        count_in(columns, first, second, together[chain])
+        pairs_together(columns, first, second, together[chain])
     return (together,)
 
 

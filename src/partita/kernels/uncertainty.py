@@ -484,7 +484,7 @@ def _compare(
 
 
 @kernel
-def count_pairs(columns: Unsigned, first: Ints, second: Ints, counts: Ints) -> None:
+def pairs_together(columns: Unsigned, first: Ints, second: Ints, counts: Ints) -> None:
     """In how many draws the two items of each pair share a cluster; compiles in 0.09 s.
 
     columns holds one row of labels per item: a pair is then two runs of memory that are compared
