@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 # Without bytecode every import is several times slower; the environment may have turned it off.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo paper test test-all test-lowest plain fuzz dist lint types compile-search compile-samplers unit docs bench bench-check contest size clean
+.PHONY: demo paper test test-all test-lowest plain bounds fuzz dist lint types compile-search compile-samplers unit docs bench bench-check contest size clean
 
 demo: $(STAMP)
 	$(BIN)/partita demo galaxies --force
@@ -43,6 +43,11 @@ PLAIN := $(addprefix tests/,partitions/test_lattice.py losses/test_hasse.py \
   io/test_text_kernels.py search/test_tables.py)
 plain: $(STAMP)
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -W ignore::RuntimeWarning -k "not axioms and not threads and not twelve and not 70000 and not sums_in_chunks" --cov=partita.kernels --cov-config=tests/plain.cfg $(PLAIN)
+
+# With bounds of arrays checked, in a cache of its own: a compiled kernel that reads beyond the end
+# of an array goes on with what lies there.
+bounds: $(STAMP)
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(abspath $(VENV))/.bounds $(BIN)/pytest -n auto --dist loadfile tests/search tests/credible tests/representative tests/samplers/test_exact.py
 
 # Every class of attack with fixed seeds, as a table; some twenty minutes.
 fuzz: $(STAMP)
