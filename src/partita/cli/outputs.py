@@ -24,13 +24,7 @@ import numpy as np
 
 import partita as pt
 from partita import _files
-from partita._files import (
-    FileAccessError,
-    FileOverwriteError,
-    atomic_path,
-    scratch_path,
-    translate_os_errors,
-)
+from partita._files import FileAccessError, FileOverwriteError, atomic_path
 from partita._imports import require
 from partita._wording import printable
 from partita.cli import options
@@ -256,8 +250,8 @@ def fill_directory(out: str, *, force: bool) -> Iterator[Path]:
     target = Path(os.path.realpath(out))
     # On the same disk as the target, which may be a mount of its own.
     with (
-        translate_os_errors(out),
-        scratch_path(target / "out" if target.is_dir() else target) as temporary,
+        _files.translate_os_errors(out),
+        _files.scratch_path(target / "out" if target.is_dir() else target) as temporary,
     ):
         temporary.mkdir()
         yield temporary

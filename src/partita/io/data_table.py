@@ -17,19 +17,8 @@ from numpy.typing import NDArray
 from partita._validate import plain_array, repeated
 from partita._wording import listed
 from partita.errors import FileFormatError, InvalidDataError, UnknownNameError, about
-from partita.io.table import (
-    MISSING,
-    NUMBER,
-    NotUtf8Error,
-    Source,
-    check_file,
-    is_arrow_number,
-    open_parquet,
-    parquet_batches,
-    read_cells,
-    read_frame,
-    translate_errors,
-)
+from partita.io import table as tables
+from partita.io.table import MISSING, NUMBER, NotUtf8Error, Source
 from partita.kernels.arrays import Array, Bools, Floats
 
 
@@ -134,7 +123,7 @@ def _from_frame(data: Any) -> Table:
         data = import_module("pandas").Series(data)
     if hasattr(data, "to_frame"):  # a Series
         data = data.to_frame()
-    frame = read_frame(data)
+    frame = tables.read_frame(data)
     if frame is None:
         raise InvalidDataError(
             f"the data came as {type(data).__name__}, which is not a table; expected a DataFrame, "
@@ -218,12 +207,12 @@ _WITHOUT_OPTIONS = "Read it as it is meant, with pandas say, and pass the table.
 
 
 def _read(path: Path, options: TextOptions | None) -> Table:
-    check_file(path)
+    tables.check_file(path)
     suffix = path.suffix.lower()
-    with translate_errors(path, suffix.removeprefix(".")):
+    with tables.translate_errors(path, suffix.removeprefix(".")):
         if suffix in (".parquet", ".pq"):
-            with open_parquet(path) as file:
-                if all(map(is_arrow_number, file.schema_arrow)):
+            with tables.open_parquet(path) as file:
+                if all(map(tables.is_arrow_number, file.schema_arrow)):
                     return _without_index(_numbers_of_parquet(file), path)
                 return _without_index(_from_frame(file.read()), path)
         if suffix == ".npy":
@@ -242,7 +231,7 @@ def _numbers_of_parquet(file: Any) -> Table:
     names = file.schema_arrow.names
     values = np.empty((file.metadata.num_rows, len(names)))
     start = 0
-    for batch in parquet_batches(file):
+    for batch in tables.parquet_batches(file):
         for j, column in enumerate(batch.columns):
             values[start : start + len(batch), j] = column.to_numpy(zero_copy_only=False)
         start += len(batch)
@@ -318,7 +307,7 @@ def _rows(
     source: Source, separator: str, options: TextOptions, advice: str
 ) -> tuple[list[int], list[list[str]]]:
     """Cells of each row, and the line of the file on which it ends."""
-    table = read_cells(
+    table = tables.read_cells(
         source, separator, comments=False, blank_rows=True, encoding=options.encoding
     )
     cells = [[cell.text for cell in row] for row in table.rows]

@@ -32,15 +32,8 @@ from partita.errors import (
     InvalidWeightsError,
     PartitaWarning,
 )
-from partita.io.table import (
-    NUMBER,
-    ReadOptions,
-    arrow_values,
-    choose_variable,
-    open_parquet,
-    parquet_batches,
-    read_frame,
-)
+from partita.io import table as tables
+from partita.io.table import NUMBER, ReadOptions, choose_variable
 from partita.kernels.arrays import Array, Bools, Floats, Ints
 from partita.labels import first_appearance, whole_labels
 
@@ -624,7 +617,7 @@ def draws_from_frame(obj: Any, *, transpose: bool = False, var_name: str | None 
 
 def _table_of(obj: Any) -> LabelTable:
     """A data frame; pandas' default range of columns means items without names."""
-    frame = read_frame(obj)
+    frame = tables.read_frame(obj)
     assert frame is not None  # a table of one of the three libraries
     names, index, chain = frame.names, frame.index, None
     if index is None:
@@ -674,7 +667,7 @@ def _compact(block: Array) -> Array:
 def read_parquet(path: Path, options: ReadOptions) -> Draws:
     """Draws from a parquet file, in blocks of rows."""
     table_of = draws_from_items if options.transpose else draws_from_table
-    with open_parquet(path) as file:
+    with tables.open_parquet(path) as file:
         return table_of(ParquetTable(file), var_name=options.var_name)
 
 
@@ -706,8 +699,8 @@ class ParquetTable(LabelTable):
     def blocks(self, columns: list[int], step: int) -> Iterator[Array]:
         """Some columns in blocks of rows."""
         names, start = [self.names[i] for i in columns], 0
-        for batch in parquet_batches(self._file, batch_size=step, columns=names):
-            parts = [arrow_values(batch.column(name)) for name in names]
+        for batch in tables.parquet_batches(self._file, batch_size=step, columns=names):
+            parts = [tables.arrow_values(batch.column(name)) for name in names]
             yield side_by_side(parts, names, start)
             start += len(batch)
 
@@ -716,4 +709,4 @@ class ParquetTable(LabelTable):
         return self._whole(self.names[position])
 
     def _whole(self, name: str) -> Array:
-        return arrow_values(self._file.read(columns=[name]).column(name))
+        return tables.arrow_values(self._file.read(columns=[name]).column(name))

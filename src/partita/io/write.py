@@ -24,14 +24,9 @@ from partita._storage import rows_per_block, smallest_unsigned
 from partita._validate import boolean, has
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError, about
+from partita.io import draws_table
 from partita.io.arrays import CHAIN_FROM, FIELDS, KIND, SEAL, WEIGHTED, checksums, is_ours
-from partita.io.draws_table import (
-    CHAIN,
-    WEIGHT,
-    choose_columns,
-    metadata_columns,
-    placeholder_names,
-)
+from partita.io.draws_table import CHAIN, WEIGHT
 from partita.io.read import Format, find_format
 from partita.io.table import is_standard
 from partita.kernels.arrays import Array, Int32s
@@ -145,7 +140,7 @@ def check_names(names: Iterable[str]) -> None:
 
 def _survive_as_columns(names: tuple[str, ...]) -> bool:
     try:
-        columns = choose_columns(names, var_name=None, is_whole=lambda _: True)
+        columns = draws_table.choose_columns(names, var_name=None, is_whole=lambda _: True)
     except (InvalidInputError, InvalidLabelsError):
         return False
     # An empty first heading marks a column of row names.
@@ -206,8 +201,8 @@ def _compressing_stream(raw: IO[bytes], suffix: str) -> Any:
 def _lines(draws: Draws, sep: str, status: Status) -> Iterator[bytes]:
     from partita.kernels.delimited import format_rows
 
-    beside = metadata_columns(draws)
-    names = placeholder_names(draws.n_items)
+    beside = draws_table.metadata_columns(draws)
+    names = draws_table.placeholder_names(draws.n_items)
     if draws.item_names is not None:  # in quotes, so that 1, 2, 3 are not taken for labels
         names = [_cell(name) for name in draws.item_names]
     yield (sep.join([*beside, *names]) + "\n").encode()
@@ -258,8 +253,8 @@ def write_parquet(draws: Draws, path: Path) -> None:
     """Write one column per item, in row groups."""
     parquet = require("pyarrow.parquet", extra="parquet", purpose="writing .parquet files")
     arrow = require("pyarrow", extra="parquet")
-    names = draws.item_names or placeholder_names(draws.n_items)
-    extra = metadata_columns(draws)
+    names = draws.item_names or draws_table.placeholder_names(draws.n_items)
+    extra = draws_table.metadata_columns(draws)
 
     def table(rows: slice) -> Any:
         columns = [values[rows] for values in extra.values()]
