@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -72,6 +72,8 @@ class FiniteMixture(PartitionPrior):
     >>> round(pt.FiniteMixture(pt.F(6, 3), dynamic=True).expected_clusters(100), 3)
     3.285
     """
+
+    parameter: ClassVar[str] = "weight"
 
     weight: float | Gamma | F = 1.0
     mean_components: float = 5.0
@@ -238,7 +240,7 @@ class FiniteMixture(PartitionPrior):
             self.dynamic,
             isinstance(self.weight, F),
         )
-        parameter = "weight" if learned else None
+        parameter = self.parameter if learned else None
         return PriorTables(arrays, weight, constant, parameter, True, is_learned)
 
     def most_clusters(self) -> int | None:

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -280,6 +280,9 @@ class PartitionPrior(Registered, ABC):
     True
     """
 
+    parameter: ClassVar[str] = ""
+    """Name of the attribute, or its law, that sets how many clusters there are."""
+
     @abstractmethod
     def log_probability(self, labels: ArrayLike) -> float:
         """Log probability of a partition."""
@@ -351,6 +354,7 @@ def join_tables(n_items: int, sigma: float) -> tuple[Floats, Floats]:
 class _Process(PartitionPrior):
     """What the Dirichlet and the Pitman–Yor process share: the former has the discount 0."""
 
+    parameter: ClassVar[str] = "concentration"
     concentration: float | Gamma
     discount: float
 
@@ -391,7 +395,7 @@ class _Process(PartitionPrior):
         if isinstance(start, Gamma):
             shape, rate, start = start.shape, start.rate, start.mean
         arrays = Prior(self.discount, log_size, log_block, np.empty(0), shape, rate)
-        return PriorTables(arrays, start, 0.0, "concentration")
+        return PriorTables(arrays, start, 0.0, self.parameter)
 
     def least_parameter(self) -> float:
         """A concentration is above −discount."""

@@ -696,43 +696,36 @@ class _Grid:
         return [self.entries[m] for m in order], order.index(0)
 
 
-_ATTRIBUTE = {
-    DirichletProcess: "concentration",
-    PitmanYor: "concentration",
-    FiniteMixture: "weight",
-}
+def _value(prior: PartitionPrior) -> Any:
+    """The concentration or weight of a prior, or the law of it; NaN where it has none."""
+    return getattr(prior, prior.parameter) if prior.parameter else math.nan
 
 
 def _parameter(prior: PartitionPrior) -> str:
     """The name of the parameter that ``_scale`` holds."""
-    name = _ATTRIBUTE.get(type(prior), "")
-    if not name:
-        return ""
-    return name if isinstance(getattr(prior, name), float) else f"prior mean of the {name}"
+    fixed = isinstance(_value(prior), float)
+    return prior.parameter if fixed else f"prior mean of the {prior.parameter}"
 
 
 def _scale(prior: PartitionPrior) -> float:
     """The concentration or weight, or the mean of its prior."""
-    name = _ATTRIBUTE.get(type(prior))
-    value = getattr(prior, name) if name else math.nan
+    value = _value(prior)
     value = value.mean if isinstance(value, Gamma) else value
     return value if isinstance(value, float) else math.nan
 
 
 def _shape(prior: PartitionPrior) -> Any:
     """All of a prior but its scale: equal for the priors of one axis."""
-    name = _ATTRIBUTE.get(type(prior))
-    if name is None or not math.isfinite(_scale(prior)):
+    if not math.isfinite(_scale(prior)):
         return None
-    value = getattr(prior, name)
+    value = _value(prior)
     one: Any = Gamma(value.shape, value.shape) if isinstance(value, Gamma) else 1.0
-    return replace(prior, **{name: one})  # type: ignore[type-var]
+    return replace(prior, **{prior.parameter: one})  # type: ignore[type-var]
 
 
 def _scaled(prior: PartitionPrior, factor: float) -> PartitionPrior:
     """The prior with its concentration or weight times a factor; of a learned one, its mean."""
-    name = _ATTRIBUTE[type(prior)]
-    value: Any = getattr(prior, name)
+    value = _value(prior)
     if isinstance(value, Gamma):
         value = Gamma(value.shape, value.rate / factor)
     elif isinstance(value, float):  # of a Pitman–Yor process its distance from −discount
@@ -740,7 +733,7 @@ def _scaled(prior: PartitionPrior, factor: float) -> PartitionPrior:
         value = (value + shift) * factor - shift
     else:  # an F law has no scale: its middle is where chains start
         value = factor * (value.mode or 1.0)
-    return replace(prior, **{name: value})  # type: ignore[type-var]
+    return replace(prior, **{prior.parameter: value})  # type: ignore[type-var]
 
 
 def _other_kind(prior: PartitionPrior, n_items: int) -> PartitionPrior | None:
