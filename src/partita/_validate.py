@@ -88,7 +88,9 @@ def positive(value: object, name: str, expected: str = "a positive number") -> f
 
 
 def probability(
-    value: object, name: str, expected: str = "a probability above 0 and at most 1, such as 0.95"
+    value: object,
+    name: str = "prob",
+    expected: str = "a probability above 0 and at most 1, such as 0.95",
 ) -> float:
     """A number above 0 and at most 1."""
     cleaned = positive(value, name, expected)

@@ -1,4 +1,4 @@
-"""Labels on the workers of a Dask cluster, in chunks of consecutive draws."""
+"""Draws on a Dask cluster: labels in chunks on the workers, and functions of blocks run there."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ Where = slice | Ints
 
 _log = logging.getLogger("partita")
 
-_PATIENCE = 300.0
+_WORKER_TIMEOUT = 300.0
 """Seconds that work waits for a worker where none is left: a queue may start new ones."""
 
-_LOOK = 2.0
-"""Seconds between two looks whether workers are left."""
+_POLL_SECONDS = 2.0
+"""Seconds between checks that a worker is left."""
 
 _verified_clients: WeakSet[Any] = WeakSet()
 """Clients whose workers are known to have this partita."""
 
 
 def current_client() -> Any | None:
-    """The client that is in force, or None where there is none or no Dask."""
+    """The current client, or None where there is none or no Dask."""
     distributed = sys.modules.get("distributed")
     if distributed is None:  # nobody can have made a client
         return None
@@ -55,12 +55,12 @@ def current_client() -> Any | None:
 
 @about("engine")
 def as_client(engine: Any) -> Any:
-    """The client named by ``engine``: one itself, or "dask" for the one in force."""
+    """The client named by ``engine``: one itself, or "dask" for the current one."""
     distributed = require("distributed", extra="dask", purpose="running on a Dask cluster")
     named = isinstance(engine, str) and engine == "dask"
     if not (named or isinstance(engine, distributed.Client)):
         raise unexpected(
-            engine, "engine", "a dask.distributed.Client, or 'dask' for the one in force"
+            engine, "engine", "a dask.distributed.Client, or 'dask' for the current one"
         )
     client = current_client() if named else engine
     if client is None:
@@ -100,9 +100,9 @@ def require_same_version(client: Any) -> Any:
     if isinstance(client.cluster, require("distributed", extra="dask").LocalCluster):
         # Terminals and notebooks send Ctrl-C to all processes that were started from them. These
         # workers would leave for good, with draws on which the best so far is to be measured.
-        # Workers that are threads of this process refuse, and need it not.
-        deaf = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
-        client.run(exec, deaf, on_error="return")
+        # Workers that are threads of this process refuse, and do not need it.
+        ignore_sigint = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+        client.run(exec, ignore_sigint, on_error="return")
     _verified_clients.add(client)
     return client
 
@@ -192,19 +192,19 @@ def wait_for(client: Any, future: Any) -> Any:
     """
     gathering = client.gather(future, asynchronous=True)
     running = asyncio.run_coroutine_threadsafe(gathering, client.loop.asyncio_loop)
-    alone = 0.0
+    without_workers = 0.0
     try:
-        while not wait([running], _LOOK).done:
+        while not wait([running], _POLL_SECONDS).done:
             if client.status != "running" or client.nthreads():
-                alone = 0.0
+                without_workers = 0.0
                 continue
-            if alone == 0.0:
-                _log.warning("%s Waiting %g s for one.", _no_workers(client), _PATIENCE)
-            alone += _LOOK
-            if alone >= _PATIENCE:
+            if without_workers == 0.0:
+                _log.warning("%s Waiting %g s for one.", _no_workers(client), _WORKER_TIMEOUT)
+            without_workers += _POLL_SECONDS
+            if without_workers >= _WORKER_TIMEOUT:
                 raise ClusterError(
-                    f"{_no_workers(client)} There were some, but none was left for {_PATIENCE:g} "
-                    "s; their logs may say why."
+                    f"{_no_workers(client)} There were some, but none was left for "
+                    f"{_WORKER_TIMEOUT:g} s; their logs may say why."
                 )
         return running.result()
     finally:
@@ -292,7 +292,7 @@ class RemoteLabels:
         sums: Any = None
 
         def added() -> Iterator[Any]:
-            # No wish where a task should run: one for a worker that dies may wait forever.
+            # Tasks are not pinned to workers: one pinned to a worker that dies may wait forever.
             nonlocal sums
             for group in work:
                 places = [(self._parts(where), more) for where, more in group]

@@ -67,15 +67,9 @@ Point = Any
 class DrawsBase:
     """Base class of draws: weights, chains, names, kind, and selection.
 
-    A subclass holds the points that were drawn. It says what they are (``_points``,
-    ``_points_at``), and what the questions that need only a metric ask of a point. Those questions
-    never look inside a point; they ask for it
-
-    - in the form of the kernels, from a user or made by partita: ``clean``, ``canonical``;
-    - some draws by number, in that form or as Draws: ``rows_at``, ``from_points``;
-    - as results show it, and what tells it from all others: ``shown``, ``key``;
-    - its number of parts, and of those that hold both items of a pair: ``n_parts``, ``together``;
-    - what makes it an extreme of a ball: ``extremes``.
+    A subclass holds the points that were drawn: partitions or feature allocations. Functions that
+    need only a metric (ball, representatives, modes, p-values, diagnostics) never look inside a
+    point. They use the methods under "what needs only a metric".
     """
 
     __slots__ = ("_numbered", "chain", "item_names", "kind", "n_draws", "n_items", "weights")
@@ -115,7 +109,7 @@ class DrawsBase:
         item_names: Sequence[str] | None = None,
         kind: Kind = "posterior",
     ) -> None:
-        """Set the points and, checked, what stands beside them."""
+        """Set the points and, checked, the metadata."""
         n_draws, n_items = int(shape[0]), int(shape[1])
         with about("chain"):
             ids = None if chain is None else frozen(clean_chain(chain, n_draws))
@@ -181,7 +175,7 @@ class DrawsBase:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _same_facts(self, other: DrawsBase) -> bool:
+    def _same_metadata(self, other: DrawsBase) -> bool:
         return (
             _same(self.weights, other.weights)
             and _same(self.chain, other.chain)
@@ -268,7 +262,7 @@ class DrawsBase:
             raise IndexError(f"draw {index} was asked for; there are {self.n_draws:,}.")
         return int(index) % self.n_draws
 
-    def part(self, rows: Ints, mass: Array | None = None) -> Self:
+    def subset(self, rows: Ints, mass: Array | None = None) -> Self:
         """Return some draws, stored where all are, with these masses (any scale) or their own."""
         if mass is None and self.weights is not None:
             mass = self.weights[rows]
@@ -367,14 +361,34 @@ class DrawsBase:
         assert self._numbered is not None
         return self._numbered
 
-    # ------------------------------------------------------------------ what a metric asks
+    # ------------------------------------------------------------------ what needs only a metric
+
+    def clean(self, point: Any, argument: str) -> Any:
+        """A point of the same items in the form of the kernels, from what a user gave."""
+        raise NotImplementedError
+
+    def canonical(self, point: Any) -> Any:
+        """A point that partita made itself, in the form of the kernels."""
+        raise NotImplementedError
 
     def rows_at(self, draws: ArrayLike) -> Any:
         """Some draws by number, in the order given, in the form of the kernels."""
         raise NotImplementedError
 
+    def from_points(self, points: Sequence[Any]) -> Self:
+        """Draws with exactly these points, without weights or chains."""
+        raise NotImplementedError
+
+    def shown(self, points: Sequence[Any]) -> Any:
+        """Points as results hold them."""
+        raise NotImplementedError
+
     def key(self, point: Point) -> bytes:
         """A sortable key that identifies a point."""
+        raise NotImplementedError
+
+    def together(self, rows: Ints, first: Ints, second: Ints) -> Floats:
+        """The number of parts that hold both items of each pair, for some draws."""
         raise NotImplementedError
 
     @property
@@ -384,7 +398,10 @@ class DrawsBase:
 
     @property
     def extremes(self) -> dict[str, Ints]:
-        """The bounds of a ball by name: draws with the most of this, then the most distant ones."""
+        """For each bound of a credible ball the score of each draw.
+
+        The bound is the draw in the ball with the highest score, the most distant one among ties.
+        """
         n_parts = self.n_parts
         return {"upper": -n_parts, "lower": n_parts, "horizontal": np.zeros_like(n_parts)}
 
@@ -434,7 +451,7 @@ def concat_metadata(parts: Sequence[DrawsBase]) -> dict[str, Any]:
     return {"weights": weights, "chain": _chains(parts)}
 
 
-def _labels(parts: Sequence[Draws]) -> Stored:
+def _concatenate_labels(parts: Sequence[Draws]) -> Stored:
     """All labels, where those of the parts are; in memory where some are there."""
     remote = [part.stored for part in parts if not isinstance(part.stored, np.ndarray)]
     if len(remote) == len(parts):
@@ -474,7 +491,7 @@ class Draws(DrawsBase):
     ----------
     labels : array_like, shape (n_draws, n_items)
         One partition per row; integers, whole-valued floats, booleans or strings. Other Draws
-        keep what stands beside them, where nothing else is given.
+        keep their metadata, where nothing else is given.
     weights : array_like, shape (n_draws,), optional
         Positive weights of the draws; scaled to sum to 1. Equal when omitted.
     chain : array_like, shape (n_draws,), optional
@@ -591,7 +608,7 @@ class Draws(DrawsBase):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Draws):
             return NotImplemented
-        if self.stored.shape != other.stored.shape or not self._same_facts(other):
+        if self.stored.shape != other.stored.shape or not self._same_metadata(other):
             return False
         where = _storage.chunk_slices(self.n_draws, self.n_items)
         return self.stored is other.stored or all(
@@ -791,7 +808,7 @@ class Draws(DrawsBase):
                 argument="prior" if by is None else "by",
             )
         if prior is not None:
-            # Upwards by name: priors know nothing of draws, which are below them.
+            # Imported by name when called, which keeps the layers acyclic: samplers import draws.
             found: Draws = import_module("partita.samplers.sensitivity").reweight(
                 self, prior, from_prior
             )
@@ -823,9 +840,9 @@ class Draws(DrawsBase):
         unweighted parts mix: a part's mass is its share of all draws. Parts are
         of one kind; runs of an ensemble get no chains.
         """
-        facts = concat_metadata(parts)
+        metadata = concat_metadata(parts)
         counts = np.concatenate([part.n_clusters for part in parts])
-        return parts[0]._with(labels=_labels(parts), counts=counts, **facts)
+        return parts[0]._with(labels=_concatenate_labels(parts), counts=counts, **metadata)
 
 
 @about("draws", "labels")
@@ -934,11 +951,11 @@ def as_draws(
         found = foreign.draws_from(obj, var_name=var_name, transpose=transpose)
         return with_fields(found, **fields)
     check.refuse_var_name(var_name, f"a {type(obj).__name__}")
-    _refuse_cube_of_bits(obj)
+    _refuse_ambiguous_binary_array(obj)
     return draws_from_array(obj, transpose=transpose, **fields)
 
 
-def _refuse_cube_of_bits(obj: Any) -> None:
+def _refuse_ambiguous_binary_array(obj: Any) -> None:
     """Refuse zeros and ones in three dimensions: labels of two clusters, or memberships?"""
     values = check.plain_array(obj, "draws")
     if values.ndim != 3 or not values.size or values.dtype.kind not in "biuf":
@@ -1006,7 +1023,7 @@ def draws_from_array(obj: Any, *, transpose: bool = False, **fields: Any) -> Dra
 
 
 def with_fields(draws: Draws, **fields: Any) -> Draws:
-    """The same labels with those of weights, chain, item_names and kind replaced that are given."""
+    """The draws with the given fields replaced, None keeping one; an ensemble loses its chains."""
     given = {name: value for name, value in fields.items() if value is not None}
     if given.get("kind") == "ensemble":
         given.setdefault("chain", None)

@@ -10,8 +10,8 @@ from partita.kernels.arrays import Bools, Floats
 
 Chains = Floats
 
-_ONE_SIGMA = (0.1586553, 0.8413447)
-"""Probabilities of a normal variable to lie below minus and plus one standard deviation."""
+ONE_SIGMA = (0.1586553, 0.8413447)
+"""Normal probabilities at −1 and 1: half the interval between them is a standard error."""
 
 
 def beta_quantile(a: float, b: float, p: float) -> float:
@@ -95,7 +95,7 @@ def mcse_quantile(chains: Chains, prob: float) -> float:
     size = chains.size
     effective = ess_of_halves(split((chains <= np.quantile(chains, prob)).astype(np.float64)))
     a, b = effective * prob + 1.0, effective * (1.0 - prob) + 1.0
-    low, high = (beta_quantile(a, b, p) * size - 1.0 for p in _ONE_SIGMA)
+    low, high = (beta_quantile(a, b, p) * size - 1.0 for p in ONE_SIGMA)
     ordered = np.sort(chains, axis=None)
     ends = ordered[math.floor(max(low, 0.0))], ordered[math.ceil(min(high, size - 1.0))]
     return float(ends[1] - ends[0]) / 2.0

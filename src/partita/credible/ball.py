@@ -22,7 +22,7 @@ from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, Labels, LabelsLike, data_frame, shared_items
 from partita.losses.base import Loss
 from partita.losses.evaluate import loss_for, loss_names
-from partita.mcmc import beta_quantile, mcse_quantile
+from partita.mcmc import ONE_SIGMA, beta_quantile, mcse_quantile
 from partita.posterior import any_posterior
 from partita.scan import FEW_DRAWS, error_of, weighted_error
 
@@ -30,20 +30,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from partita.explanation import Explanation
-
-
-ENTROPY_TOLERANCE = DISTANCE
-"""Distances of an entropy metric closer than this are the same distance.
-
-Rounding in sums of x·log2(x) stays below 1e-11 bits for a hundred thousand
-items in a thousand clusters.
-"""
-
-MASS_TOLERANCE = MASS
-"""A mass this little short of ``prob`` reaches it: 0.3 of 10 draws are 3, not 4."""
-
-_ONE_SIGMA = (0.15865525393145707, 0.8413447460685429)
-"""Normal probabilities at −1 and 1: half the interval between them is a standard error."""
 
 
 def credible_ball(
@@ -106,7 +92,7 @@ def credible_ball(
     """
     posterior = any_posterior(draws, n_jobs)
     clean: AnyDraws = posterior.draws
-    level = clean_prob(prob)
+    level = probability(prob)
     metric = _metric(center, loss, clean)
     middle = clean.clean(center, "center")
     distances = posterior.distances(metric, middle)
@@ -190,7 +176,7 @@ class Ball(Result):
 
     def at(self, prob: float) -> Self:
         """The ball of another probability, from the distances already there."""
-        return ball_at(self, clean_prob(prob))
+        return ball_at(self, probability(prob))
 
     def contains(self, point: LabelsLike) -> bool:
         """Whether a partition, or an allocation, lies in the ball; it need not be a draw."""
@@ -579,12 +565,7 @@ def tie_tolerance(loss: Loss) -> float:
     Binder's loss is a whole number over N², hence computed exactly, and any
     tolerance could merge different values when N is large.
     """
-    return 0.0 if loss.is_exact else ENTROPY_TOLERANCE
-
-
-def clean_prob(prob: float) -> float:
-    """Validate a credible level."""
-    return probability(prob, "prob")
+    return 0.0 if loss.is_exact else DISTANCE
 
 
 @dataclass(frozen=True, eq=False)
@@ -614,7 +595,7 @@ class Levels:
         if prob >= 1.0:
             return last
         # The last level holds all the mass; rounding in a sum of weights must not pass it.
-        return min(int(np.searchsorted(self.reached, prob - MASS_TOLERANCE)), last)
+        return min(int(np.searchsorted(self.reached, prob - MASS)), last)
 
     def containing(self, distance: float, tolerance: float) -> int:
         """The first level at least as far as ``distance``; n_levels when it is beyond all."""
@@ -644,7 +625,7 @@ def distance_levels(distances: NDArray[np.float64], draws: Draws, tolerance: flo
         reached = np.cumsum(weights)[after - 1]
         before = np.concatenate([[0.0], reached[:-1]])
         # A draw lighter than the tolerance adds no mass that ``at`` could see.
-        lightest = np.maximum(np.minimum.reduceat(weights, first), 2.0 * MASS_TOLERANCE)
+        lightest = np.maximum(np.minimum.reduceat(weights, first), 2.0 * MASS)
         step = np.minimum(before + lightest, 1.0)
         reached[-1] = math.fsum(weights)
     return Levels(of_draw, ordered[after - 1], reached, step)
@@ -679,5 +660,5 @@ def _weighted_quantile_error(distances: Floats, draws: Draws, prob: float) -> fl
     if effective < FEW_DRAWS:
         return float("nan")
     shape = (effective * prob + 1.0, effective * (1.0 - prob) + 1.0)
-    low, high = quantiles([beta_quantile(*shape, p) for p in _ONE_SIGMA])
+    low, high = quantiles([beta_quantile(*shape, p) for p in ONE_SIGMA])
     return float(high - low) / 2.0

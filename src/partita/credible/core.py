@@ -15,9 +15,8 @@ from partita._progress import Status
 from partita._resources import Clock, count_jobs, require_memory, run_interruptible
 from partita._result import Renamed, Result
 from partita._tolerance import MASS, SUM
-from partita._validate import Rng, boolean, choice_or_none, generator, integer, seconds
+from partita._validate import Rng, boolean, choice_or_none, generator, integer, probability, seconds
 from partita._wording import counted, words
-from partita.credible.ball import clean_prob
 from partita.credible.core_search import (
     Growth,
     Path,
@@ -175,7 +174,7 @@ def credible_core(
     (array([0, 1, 3]), 1.0)
     """
     posterior = as_posterior(draws, n_jobs)
-    level = clean_prob(prob)
+    level = probability(prob)
     sampled = posterior.draws.kind == "posterior"
     held_out = sampled if held_out is None else boolean(held_out, "held_out")
     if held_out and not sampled:
@@ -419,7 +418,7 @@ class CredibleCore(Result):
 
     def at(self, prob: float) -> CredibleCore:
         """The core for another probability, cut from the same search."""
-        return cores_at(self, [clean_prob(prob)])[0]
+        return cores_at(self, [probability(prob)])[0]
 
     def completed(self, loss: str | Loss = "vi") -> Labels:
         """The best full partition found that groups the core's items as the core does.
@@ -443,7 +442,7 @@ class CredibleCore(Result):
                 "partita.expected_loss measures the result under yours.",
                 argument="loss",
             )
-        # By name and only when called: the search is a neighbour, not a layer below.
+        # Imported by name when called, which keeps the layers acyclic.
         search = import_module("partita.search.constraints")
         labels: Labels = search.complete(self.draws, self.partial, loss=measure)
         return labels

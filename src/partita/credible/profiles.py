@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from partita._result import Result, Table
 from partita._tolerance import SUM
-from partita._validate import integer, strings
+from partita._validate import integer, probability, strings
 from partita._wording import Kind, counted, words
-from partita.credible.ball import clean_prob
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidDataError
 from partita.io.data_table import as_table, is_date
@@ -89,7 +88,7 @@ def profiles(
     """
     clean = as_draws(draws)
     vector = by_size(clean.clean(labels, "labels"))
-    level = clean_prob(prob)
+    level = probability(prob)
     table, named, is_share = _table(data, names, clean.n_items)
     kept = clean
     if clean.n_draws > integer(n_draws, "n_draws", least=1):

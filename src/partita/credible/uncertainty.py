@@ -13,10 +13,9 @@ from partita._progress import Status
 from partita._resources import Clock, require_memory, run_interruptible, stream
 from partita._result import Result
 from partita._storage import chunk_rows
-from partita._tolerance import SUM
+from partita._tolerance import MASS, SUM
 from partita._validate import integer, probability
 from partita._wording import Kind, clip, counted, words
-from partita.credible.ball import MASS_TOLERANCE, clean_prob
 from partita.draws import AnyDraws, Draws, any_draws, as_draws
 from partita.kernels.arrays import Bools, Floats, Int32s, Ints
 from partita.labels import (
@@ -666,10 +665,10 @@ class ClusterCounts(Result):
 
     def interval(self, prob: float = 0.95) -> tuple[int, int]:
         """Equal-tailed interval: the quantiles at (1 − prob)/2 and (1 + prob)/2."""
-        level = clean_prob(prob)
+        level = probability(prob)
         reached = np.cumsum(self.probabilities)
         ends = np.array([(1.0 - level) / 2.0, (1.0 + level) / 2.0])
-        at = np.searchsorted(reached, ends - MASS_TOLERANCE).clip(0, self.values.size - 1)
+        at = np.searchsorted(reached, ends - MASS).clip(0, self.values.size - 1)
         return int(self.values[at[0]]), int(self.values[at[1]])
 
     def to_frame(self) -> pd.DataFrame:
@@ -791,11 +790,11 @@ def cluster_sizes_posterior(
     (array([2.5, 0.5]), array([1. , 0.5]))
     """
     posterior = as_posterior(draws)
-    clean, level = posterior.draws, clean_prob(prob)
+    clean, level = posterior.draws, probability(prob)
     most = int(clean.n_clusters.max())
     kept = most if n_ranks is None else min(integer(n_ranks, "n_ranks", least=1), most)
     columns = np.ascontiguousarray(posterior.shapes(kept)[1].T)
-    tails = np.array([(1.0 - level) / 2.0, 0.5, (1.0 + level) / 2.0]) - MASS_TOLERANCE
+    tails = np.array([(1.0 - level) / 2.0, 0.5, (1.0 + level) / 2.0]) - MASS
     total = float(clean.n_draws) if clean.weights is None else 1.0
     rows = []
     for sizes in columns:

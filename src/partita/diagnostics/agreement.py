@@ -104,7 +104,7 @@ def chain_agreement(
 ) -> ChainAgreement:
     """How much the chains disagree about which items are together.
 
-    For each pair of items, the standard deviation (with n_chains − 1 below) of
+    For each pair of items, the sample standard deviation (denominator n_chains − 1) of
     the pair's probability over the chains; reported are its average and its
     maximum, and how much of them is beyond Monte Carlo error. That error is estimated within
     chains: the larger of what the effective number of draws explains and of the spread between
@@ -187,9 +187,9 @@ def agreement_of(
     unsure = (1.0 + 10.0 * n_chains * inflation / draws.n_draws) ** 2
     rows = evenly_spaced_rows(np.arange(draws.n_draws), 16 * n_chains)
     centred = draws.together(rows, first, second) - together[chain[rows]]
-    freedom = n_chains - 1.0
-    beyond = spread - chi2_ratio(freedom * independent_pairs(centred), RARE) * unsure * noise
-    beyond_worst = spread[worst] - chi2_ratio(freedom, RARE / first.size) * unsure * own
+    df = n_chains - 1.0
+    beyond = spread - chi2_ratio(df * independent_pairs(centred), RARE) * unsure * noise
+    beyond_worst = spread[worst] - chi2_ratio(df, RARE / first.size) * unsure * own
     excess = [max(0.0, float(x)) ** 0.5 for x in (beyond.mean(), beyond_worst.max())]
     return ChainAgreement(average, largest, first.size, complete, n_chains, *excess)
 
@@ -291,11 +291,11 @@ def independent_pairs(centred: Floats) -> float:
     return max(1.0, float(own) ** 2 / squared) if squared > 0.0 else float(centred.shape[1])
 
 
-def chi2_ratio(freedom: float, prob: float) -> float:
+def chi2_ratio(df: float, prob: float) -> float:
     """How many times its mean a χ² variable exceeds with this probability."""
     from scipy.special import chdtri
 
-    return float(chdtri(freedom, prob)) / freedom
+    return float(chdtri(df, prob)) / df
 
 
 def choose_pairs(
@@ -373,7 +373,7 @@ SEEN = 16
 MATCHED_ITEMS = 200
 """Items, at most, whose clusters are compared; a random subset when there are more."""
 
-SHUFFLES = 99
+PERMUTATIONS = 99
 """Times that draws are dealt to the parts at random."""
 
 CRITICAL_SD = 3.1
@@ -422,12 +422,12 @@ def first_tenth(functionals: Mapping[str, Floats]) -> Start | None:
             n_windows = later.shape[1] // size
             means = later[:, : n_windows * size].reshape(n_chains, n_windows, size).mean(axis=2)
             centre = means.mean(axis=1)
-            freedom = n_chains * (n_windows - 1)
+            df = n_chains * (n_windows - 1)
             spread = float(means.var(axis=1, ddof=1).mean()) * (1.0 + 1.0 / n_windows)
             shift = float(np.sqrt(np.square(chains[:, :size].mean(axis=1) - centre).mean()))
             # Means of few draws are not normal: far less often than once in a thousand times.
             chance = 0.01 * RARE / (len(START_FRACTIONS) * len(functionals))
-            limit = float(fdtri(n_chains, freedom, 1.0 - chance)) * spread
+            limit = float(fdtri(n_chains, df, 1.0 - chance)) * spread
             times = shift**2 / limit if limit > 0.0 else np.inf
             if times > most and shift > NOTICEABLE * sd:
                 found, most = Start(name, size, shift / sd), times
@@ -539,7 +539,7 @@ def _cluster_drift(draws: AnyDraws, part: Ints, inflation: float, items: Ints) -
 
 def _shuffled(values: Ints, shuffle: np.random.Generator) -> Ints:
     """The values as they are, and in rows beside them in random orders."""
-    rows = np.tile(values, (SHUFFLES + 1, 1))
+    rows = np.tile(values, (PERMUTATIONS + 1, 1))
     shuffle.permuted(rows[1:], axis=1, out=rows[1:])
     return rows
 
@@ -560,7 +560,7 @@ def _pairwise_moves(draws: AnyDraws, seen: Ints, items: Ints) -> Floats:
     """
     if isinstance(draws, Draws):
         return _mismatches(canonical(draws.labels_at(seen)[:, items]))
-    some = draws.part(seen).select_items(items)
+    some = draws.subset(seen).select_items(items)
     total = 2.0 * max(1.0, float(some.n_memberships.mean()))
     return pairwise_distances(some, n_jobs=1) / total
 

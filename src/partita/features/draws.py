@@ -278,7 +278,7 @@ class FeatureDraws(DrawsBase):
             self.n_items == other.n_items
             and np.array_equal(self.offsets, other.offsets)
             and np.array_equal(self.columns, other.columns)
-            and self._same_facts(other)
+            and self._same_metadata(other)
         )
 
     def _lines(self) -> list[tuple[str, str]]:

@@ -235,7 +235,7 @@ class TextTable(draws_table.LabelTable):
     def _refuse(
         self, block: bytes, position: int, status: int, lines: int, column: int
     ) -> NoReturn:
-        """Say what stands at a position, after so many ``lines`` before the block."""
+        """Raise the error for the cell at a position; ``lines`` lines precede the block."""
         from partita.kernels.delimited import TOO_FEW, TOO_MANY, UNCLOSED
 
         line = lines + block.count(b"\n", 0, position) + 1
@@ -340,7 +340,7 @@ def _refuse_other_separator(row: bytes, sep: str, name: str) -> None:
 
 
 def _hint(numbers: list[float | None]) -> str:
-    """Shares up to one of items with themselves are what similarity matrices hold."""
+    """A hint if the numbers look like a similarity matrix."""
     shares = all(number is not None and 0 <= number <= 1 for number in numbers)
     if not shares or not any(number is not None and 0 < number < 1 for number in numbers):
         return ""

@@ -86,7 +86,7 @@ def read_draws(
     engine : "dask" or distributed.Client, optional
         Keep the labels on the workers of a Dask cluster, which read npy, parquet, netCDF and zarr
         by themselves, block by block: the path must be one that they see too. Other formats are
-        read here and sent. "dask" is the client in force. Every function of partita takes such
+        read here and sent. "dask" is the current client. Every function of partita takes such
         draws as it takes others.
 
     Returns

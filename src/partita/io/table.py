@@ -1,4 +1,4 @@
-"""Tables: text in lines and cells, data frames in columns; two interpreters read draws and data.
+"""Tables of cells from text files and data frames; draws_table and data_table interpret them.
 
 Every number of a text file is read by one rule: ASCII digits with an optional sign, decimal point
 and exponent. Whatever only looks like a number in another language (``0x1f``, ``1_000``) is text.
@@ -85,7 +85,7 @@ BY_NAME = "arrays with named dimensions: chain, draw and item are found by name"
 
 
 def refuse_transpose(transpose: bool, what: str) -> None:
-    """Refuse to exchange rows and columns of what has none."""
+    """Refuse transpose=True for objects without rows and columns."""
     if transpose:
         raise InvalidInputError(f"transpose=True has no meaning for {what}.", argument="transpose")
 
@@ -177,7 +177,7 @@ def open_parquet(path: PathLike) -> Any:
 
 
 def parquet_batches(file: Any, **options: Any) -> Iterator[Any]:
-    """Batches of its rows, of one row group after the other: Arrow keeps all that it is asked for.
+    """Batches of its rows, with an iterator for each row group: Arrow keeps what an iterator read.
 
     ``options`` are those of ``ParquetFile.iter_batches``.
     """

@@ -205,7 +205,7 @@ def prepare_map(
     draws = ball.draws
     chosen = _evenly_spaced_draws(draws, most_draws)
     all_of_them = chosen.size == draws.n_draws
-    sample = (draws if all_of_them else draws._with(weights=None)).part(chosen)
+    sample = (draws if all_of_them else draws._with(weights=None)).subset(chosen)
     number, weights = sample.unique_index()
     distinct = chosen[np.unique(number, return_index=True)[1]]
     points = [*map(draws.canonical, named.values()), *draws.rows_at(distinct)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from partita._result import Result, as_html, frozen
 from partita._tolerance import MASS
-from partita._validate import choice, integer, positive
+from partita._validate import choice, integer, positive, probability
 from partita._wording import Kind, words
 from partita.diagnostics.agreement import functionals
 from partita.draws import AnyDraws, any_draws, systematic
@@ -256,9 +256,7 @@ class ConformalSet(Result):
 
         For the set at hand it may be more or less, by the Monte Carlo error of the draws.
         """
-        from partita.credible.ball import clean_prob
-
-        return float(self.p_value(labels)) > 1.0 - clean_prob(prob)
+        return float(self.p_value(labels)) > 1.0 - probability(prob)
 
     def __repr__(self) -> str:
         kind = "ball" if self.center is not None else f"{self.rates.size} rate(s)"

@@ -162,7 +162,7 @@ def centre_search(draws: AnyDraws, loss: Loss) -> Centre:
     def centre(
         rows: Ints, mass: Floats, start: Point, rng: np.random.Generator, stop: Stop
     ) -> Point:
-        return descend(draws.part(rows, mass), start, loss, rng, stop)
+        return descend(draws.subset(rows, mass), start, loss, rng, stop)
 
     return centre
 
@@ -180,7 +180,7 @@ class EvaluatedCentres:
         self, rows: Ints, mass: Floats, start: Labels, rng: np.random.Generator, stop: Stop
     ) -> Labels:
         """A partition of low expected loss."""
-        region = self._draws.part(rows, mass)
+        region = self._draws.subset(rows, mass)
         some = np.unique(np.linspace(0, rows.size - 1, _MEDOIDS).astype(np.int64))
         tried = [start, self._vi(rows, mass, start, rng, stop), *region.rows_at(some)]
         return min(tried, key=lambda labels: self._loss.expected(labels, region, 1))
@@ -209,14 +209,14 @@ class PartitionCentres:
         self, rows: Ints, mass: Floats, start: Labels, rng: np.random.Generator, stop: Stop
     ) -> Labels:
         """A partition of locally lowest expected loss, downhill from ``start``."""
-        search = LocalSearch(self.part(rows, mass), start, rng, stop=stop)
+        search = LocalSearch(self.problem_on(rows, mass), start, rng, stop=stop)
         search.sweep()
         return search.labels
 
-    def part(self, rows: Ints, mass: Floats) -> Problem:
+    def problem_on(self, rows: Ints, mass: Floats) -> Problem:
         """The search problem on some of the draws, with masses on any scale."""
         if self._lists:
-            return lists_from_draws(self._draws.part(rows, mass), self._loss)
+            return lists_from_draws(self._draws.subset(rows, mass), self._loss)
         clusters = self._clusters[rows]
         shift = np.cumsum(clusters) - clusters - self._first[rows]
         row_of = np.ascontiguousarray(self._row_of[:, rows])
@@ -307,7 +307,7 @@ def draw_sample(draws: AnyDraws, size: int, rng: np.random.Generator) -> Any:
     """A systematic sample, in memory."""
     if draws.n_draws > size:
         index, counts = np.unique(systematic(draws.probabilities, size, rng), return_counts=True)
-        draws = draws.part(index, counts)
+        draws = draws.subset(index, counts)
     return gather(draws)  # of labels on a cluster
 
 
@@ -654,7 +654,7 @@ def group_bound(
     atoms, mass = atoms_of(draws)
     coarse = np.round(np.log(mass) / _SAME_MASS)
     order = np.lexsort((to_nearest[atoms], coarse))
-    sorted_draws = draws.part(atoms[order], mass[order])
+    sorted_draws = draws.subset(atoms[order], mass[order])
     size = grouping.size(n)
     proven = partial(_group_cost, n=n, size=size, passes=grouping.passes)
     rows = size * grouping.groups
@@ -714,7 +714,7 @@ def spectral_bound(
     # The strata are consecutive blocks of equal numbers of draws, but for the last.
     rows = -(-atoms.size // n_strata)
     dealt = order[np.argsort(np.arange(atoms.size) % n_strata, kind="stable")]
-    ready = draws.part(atoms[dealt], mass[dealt])
+    ready = draws.subset(atoms[dealt], mass[dealt])
     proven = partial(stratum_bound, n=n)
     return sum(map_distances(proven, ready, loss, rows=rows, n_jobs=n_jobs))
 

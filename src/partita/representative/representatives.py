@@ -12,10 +12,10 @@ import numpy as np
 from partita._progress import Status
 from partita._resources import Clock, run_interruptible
 from partita._result import Page, Renamed, Result, Table
-from partita._validate import Rng, choice_or_none, integer, seconds
+from partita._validate import Rng, choice_or_none, integer, probability, seconds
 from partita._validate import generator as generator_from
 from partita._wording import Kind, above_minimum, counted, in_list, roughly, words
-from partita.credible.ball import clean_prob, distance_levels, tie_tolerance
+from partita.credible.ball import distance_levels, tie_tolerance
 from partita.diagnostics.agreement import largest_autocorrelation_time
 from partita.draws import AnyDraws, Draws, Point, any_draws
 from partita.errors import InvalidInputError
@@ -318,7 +318,7 @@ class Regions(PointSet):
 
     def region(self, number: int) -> Any:
         """The draws of one region, with their weights."""
-        return self.draws.part(np.flatnonzero(self.assignment == self._known(number)))
+        return self.draws.subset(np.flatnonzero(self.assignment == self._known(number)))
 
     def similarity(self, number: int) -> Floats:
         """Similarity matrix of one region, shape (n_items, n_items)."""
@@ -630,7 +630,7 @@ def _radius(draws: AnyDraws, mine: Bools, distances: Floats, prob: float, loss: 
     rows = np.flatnonzero(mine)
     if rows.size == 0:
         return 0.0
-    levels = distance_levels(distances[rows], draws.part(rows), tie_tolerance(loss))
+    levels = distance_levels(distances[rows], draws.subset(rows), tie_tolerance(loss))
     return float(levels.value[levels.at(prob)])
 
 
@@ -721,7 +721,7 @@ def representatives(
     """
     posterior: AnyDraws = any_draws(draws)
     measure = metric_for(loss, posterior, "regions of nearest points need one")
-    level = clean_prob(prob)
+    level = probability(prob)
     bound = choice_or_none(bound, "bound", ("fast", "tight"))
     time_limit = seconds(time_limit)
     index, mass = posterior.unique_index()
@@ -814,7 +814,7 @@ class _Search:
         ways = [way for way in halves(draws, correlated) if way[0].size and way[1].size]
         if not ways:
             return _curve([(0.0, 0.0, 0.0)], ended=True)
-        parts = [(draws.part(fit).unique(), draws.part(held)) for fit, held, _ in ways]
+        parts = [(draws.subset(fit).unique(), draws.subset(held)) for fit, held, _ in ways]
         block = np.concatenate([blocks for _, _, blocks in ways])
         weights = draws.probabilities[np.concatenate([held for _, held, _ in ways])]
         rows: list[tuple[float, float, float]] = []

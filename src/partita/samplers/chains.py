@@ -200,7 +200,6 @@ def build_model(
 _ROUND_SECONDS = 0.25
 """A round is about this long: Ctrl-C, progress and checkpoints wait for its end."""
 
-Small = Unsigned
 
 SAMPLERS = ("collapsed", "parallel")
 """Names of the ways to sweep."""
@@ -256,7 +255,7 @@ class Record:
     ``Model.n_extras``.
     """
 
-    labels: Small
+    labels: Unsigned
     scalars: Floats
 
 
@@ -282,7 +281,7 @@ class Progress:
         """Return the states of the chains without their draws."""
         return Progress(self.done, self.states, ((),) * len(self.states))
 
-    def labels(self) -> Small:
+    def labels(self) -> Unsigned:
         """Labels of all kept draws, shape (chain, draw, item)."""
         pieces = [piece.labels for record in self.records for piece in record]
         found = np.empty(
@@ -313,7 +312,7 @@ Advance = Callable[[list[Step]], list[tuple[ChainState, Record]]]
 
 
 def runner(model: Model, n_jobs: int | None, engine: Any = None) -> Advance:
-    """Who advances the chains: threads here, or the workers of a cluster.
+    """A function that advances every chain, on threads or on the workers of a cluster.
 
     A chain's state comes back from its worker after every round: a worker that dies costs the
     round, and not a draw differs.
@@ -490,12 +489,12 @@ class Checkpointer:
         self.write(progress)
 
     def after_round(self, progress: Progress) -> None:
-        """Write when the last writing is long enough ago."""
+        """Write if the last checkpoint is older than the interval."""
         if self._path is not None and time.monotonic() - self._last >= self._every:
             self.keep(progress)
 
     def keep(self, progress: Progress) -> None:
-        """Write, if it can be: a full disk must not cost the draws that are there."""
+        """Write, and record a failure: a full disk must not cost the draws that are there."""
         try:
             self.write(progress)
             self.failure = None
@@ -617,7 +616,7 @@ def read_records(arrays: dict[str, Array], c: int, kept: int, run: Run) -> tuple
     if not expected or not np.isfinite(scalars).all():
         raise ValueError(f"chain {c} has no finite traces")
     if not np.array_equal(scalars[:, 1], clean.n_clusters):
-        raise ValueError(f"chain {c} has other numbers of clusters than its labels")
+        raise ValueError(f"the trace of chain {c} has other numbers of clusters than its labels")
     return (Record(labels, scalars),)
 
 

@@ -1,4 +1,4 @@
-"""Chains that sweep given the clusters' parameters, so that rows can be shared out.
+"""The parallel sampler: uncollapsed Gibbs sweeps, whose rows are independent given parameters.
 
 **The sweep.** Let c be a partition with prior p(c) = V(N, k) Π W(n_j) and density Π m(x_j) of the
 data, and let s be a number drawn before c is looked at. B are the clusters of at least s items, R
@@ -18,7 +18,7 @@ on the allocations with n_j ≥ s. Draw z' from that product, rows independently
 constraint, as a Metropolis–Hastings proposal: the ratio of target to proposal is constant where the
 constraint holds and 0 elsewhere, so z' is accepted if every cluster of B still has s items, and
 otherwise *the old allocation is kept*. Afterwards the clusters of at least s items are those of B,
-so the same s and R would have been conditioned on: the step leaves the posterior in place. (To
+so the same s and R would have been conditioned on: the step leaves the posterior invariant. (To
 delete a cluster that was emptied would be wrong: no step of this kind could fill it again.)
 Where W(n + 1)/W(n) is constant the weights are equal instead of drawn. s is log-uniform on 1 … 40:
 a large s keeps small clusters, which would often refuse the step, out of it.

@@ -557,7 +557,7 @@ def sample(
     n_jobs : int, optional
         Threads; by default every core.
     engine : distributed.Client or "dask", optional
-        Run the chains on the workers of a Dask cluster, "dask" being the client in force. The
+        Run the chains on the workers of a Dask cluster, "dask" being the current client. The
         data are sent once, and the draws are those of one machine, to the last bit. Of a dask
         collection the rows stay where they are and every chain runs on all workers, with the
         parallel sampler: the same seed and chunks give the same draws, which are remote. Chains

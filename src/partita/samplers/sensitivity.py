@@ -12,9 +12,9 @@ import numpy as np
 
 from partita._resources import Clock
 from partita._result import Page, Result, Table
-from partita._validate import Rng, seconds, unexpected
+from partita._validate import Rng, probability, seconds, unexpected
 from partita._wording import brief, counted, in_list, in_unit, percent
-from partita.credible.ball import clean_prob, credible_ball
+from partita.credible.ball import credible_ball
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, NotSupportedError, ReweightingError
 from partita.kernels.arrays import Bools, Floats, Ints
@@ -524,7 +524,7 @@ def prior_sensitivity(
     ('DirichletProcess(0.5)', 'DirichletProcess(1)')
     """
     draws, own = _draws_and_prior(source, from_prior)
-    chosen, level, limit = as_loss(loss), clean_prob(prob), seconds(time_limit)
+    chosen, level, limit = as_loss(loss), probability(prob), seconds(time_limit)
     clock = Clock(limit)
     if estimate is None:
         half = None if limit is None else 0.5 * limit

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Table, fields_of, plain
+from partita._validate import probability
 from partita._wording import counted, percent, share, span, words
-from partita.credible.ball import FeatureBall, clean_prob, credible_ball
+from partita.credible.ball import FeatureBall, credible_ball
 from partita.credible.uncertainty import (
     FeatureCounts,
     FeatureItemUncertainty,
@@ -202,7 +203,7 @@ def summarize_features(
     """The summary of feature draws."""
     started = time.perf_counter()
     posterior = any_posterior(draws, search_options["n_jobs"])
-    measure, level = loss_for(loss, draws), clean_prob(prob)
+    measure, level = loss_for(loss, draws), probability(prob)
     searched = {name: value for name, value in search_options.items() if name != "path"}
     found: Any = estimate_of(draws, loss=measure, **searched)
     allocation = found.allocation

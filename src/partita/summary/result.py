@@ -413,7 +413,7 @@ class Summary(AnySummary):
         return text.details_of_partitions(self)
 
     def _repr_html_(self) -> str:
-        # Upwards by name and only when called, as in ``to_html``.
+        # Imported by name when called, which keeps the layers acyclic.
         picture = import_module("partita.plots._similarity").thumbnail
         n_labels = self.draws.n_draws * self.draws.n_items
         return text.card(self, picture(self._posterior, self.labels, n_labels))
@@ -454,6 +454,6 @@ class Summary(AnySummary):
         self, *, fit: Fit | None = None, axes: Sequence[Axes] | NDArray[Any] | None = None
     ) -> NDArray[Any]:
         """Draw the page of four panels; see :func:`partita.plots.overview`."""
-        # Upwards by name and only when called, as in ``to_html``.
+        # Imported by name when called, which keeps the layers acyclic.
         panels: NDArray[Any] = import_module("partita.plots").overview(self, fit=fit, axes=axes)
         return panels

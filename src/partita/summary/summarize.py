@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from partita._archive import Form, check_parts, read_parts, write_parts
 from partita._files import PathLike
 from partita._resources import Clock
-from partita._validate import Rng, boolean, refuse_masked, seconds, unexpected
+from partita._validate import Rng, boolean, probability, refuse_masked, seconds, unexpected
 from partita.credible import uncertainty
-from partita.credible.ball import clean_prob, credible_ball
+from partita.credible.ball import credible_ball
 from partita.credible.profiles import Profiles
 from partita.credible.profiles import profiles as profiles_of
 from partita.credible.uncertainty import JACCARD, compare
@@ -267,7 +267,7 @@ def summarize(
     started = time.perf_counter()
     posterior = _posterior(draws, var_name, n_jobs)
     clean = posterior.draws
-    measure, level = loss_for(loss, clean), clean_prob(prob)
+    measure, level = loss_for(loss, clean), probability(prob)
     overlap = uncertainty.clean_jaccard(jaccard)
     path = _clean_path(path)
     observed = _observations(draws, data, clean.n_items)

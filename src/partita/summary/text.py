@@ -403,7 +403,7 @@ def screen_lines(summary: AnySummary, width: int = WIDTH, *, first: int = 0) -> 
 
 
 _DISAGREE = "The chains disagree on which items belong together: no answer yet."
-_INSTEAD = "Run longer; print(summary.details()) shows what the chains hold."
+_INSTEAD = "Run longer; print(summary.details()) shows what each chain found."
 
 
 def details_lines(

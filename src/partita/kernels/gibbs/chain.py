@@ -77,7 +77,7 @@ def choose(weights: Floats, n: Index, state: Random) -> Index:
         chosen += np.int64(reached <= target)
     if chosen < n:
         return chosen
-    # Rounding left a trifle: as good as the likeliest.
+    # Rounding: fall back to the most probable one.
     best: Index = np.int64(0)
     for j in range(1, n):
         if weights[j] > weights[best]:
@@ -111,7 +111,7 @@ def sweep(
 ) -> tuple[Index, Index]:
     """Reassign each item from the first on, given all others.
 
-    Returns the item it stopped before, for want of room in the store or because all are done,
+    Returns the item it stopped before, because the store is full or because all are done,
     and the number of clusters.
     """
     store, work, weights, names = clusters.store, clusters.work, clusters.weights, clusters.names
@@ -376,7 +376,7 @@ def record_draw(
     n_items: Index,
     out: Floats,
 ) -> None:
-    """Numbers of a kept draw, in the order that ``run_chain`` tells."""
+    """Numbers of a kept draw, in the order documented in ``run_chain``."""
     out[0] = alpha
     out[1] = k
     out[2] = 0.0

@@ -141,7 +141,7 @@ def _total(
         for far, (a, b), in_halves in zip(fars, pairwise(edges.tolist()), halved, strict=True):
             middle = (a + b) // 2 if in_halves else b
             other = a if middle == b else middle
-            one, two = draws.part(atoms[a:middle]), draws.part(atoms[other:b])
+            one, two = draws.subset(atoms[a:middle]), draws.subset(atoms[other:b])
             far[: middle - a, : b - other] = loss.between(one, one if other == a else two, 1)
         return function(fars, sizes, halved, mass)
 
