@@ -40,6 +40,32 @@ def test_tabu_search_keeps_to_its_limits():
     assert alone.n_evaluated < 2 * 50
 
 
+def cheapest_moves(labels: np.ndarray, draws: pt.Draws, loss: pt.Loss) -> np.ndarray:
+    """What the expected loss rises by if each item, alone, makes its best move."""
+    here = pt.expected_loss(labels, draws, loss=loss)[0]
+    rises = np.empty(labels.size)
+    for item, home in enumerate(labels):
+        targets = [k for k in range(labels.max() + 2) if k != home]
+        if (labels == home).sum() == 1:
+            targets.pop()  # a new cluster is no move of an item that is alone
+        moved = np.tile(labels, (len(targets), 1))
+        moved[:, item] = targets
+        rises[item] = pt.expected_loss(moved, draws, loss=loss).min() - here
+    return rises
+
+
+@pytest.mark.parametrize("loss", [pt.VI(), pt.ID()], ids=repr)
+def test_margins_are_those_of_the_partition_that_restarts_and_attempts_end_at(loss):
+    draws = flat(24, 1)
+    search = LocalSearch(problem_from_draws(draws, loss), None, np.random.default_rng(0))
+    search.sweep()
+    for change in (lambda: search.iterate(Patience(4)), search.split, lambda: search.eject(16)):
+        change()
+        assert search.scratch.margin == pytest.approx(
+            cheapest_moves(search.labels, draws, loss), abs=1e-9
+        )
+
+
 def swapped(labels: np.ndarray) -> np.ndarray:
     """Every partition in which two items of different clusters have changed places."""
     first, second = np.nonzero(labels[:, None] < labels)

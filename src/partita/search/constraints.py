@@ -153,7 +153,7 @@ class ConstrainedSearch:
                 wanted = rules.n_clusters or int(starts[0].labels.max()) + 1
                 places.append(Candidate(cut_into(self._tree, wanted), "average linkage"))
             if task.draws is not None:
-                size = min(settings.DRAWS_WITHIN, task.draws.n_draws)
+                size = min(settings.LEADING_WITHIN, task.draws.n_draws)
                 some = task.rng.choice(task.draws.n_draws, size, replace=False)
                 places += [Candidate(row, DRAW) for row in task.draws.labels_at(some)]
         found: dict[bytes, StartPoint] = {}

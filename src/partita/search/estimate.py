@@ -142,7 +142,7 @@ def estimate(
         Partitions to start from, besides the method's own starts.
     n_starts : int, optional
         64 by default. The search ends after this many restarts in a row that found nothing lower
-        (eight times as many for NVI, ID, NID and 1 − ARI), or after work in proportion to it;
+        (four times as many for NVI, ID, NID and 1 − ARI), or after work in proportion to it;
         sooner where three kinds of starts met and the first restarts (a sixteenth of this number,
         of NVI, ID, NID and 1 − ARI a quarter) all return. A larger number means a longer search.
     max_clusters : int, optional
@@ -185,7 +185,7 @@ def estimate(
     Starts are of different kinds: cuts of average linkage, one cluster,
     singletons, draws, items placed one by one, and the minimisers of
     neighbouring prices or losses. From the best ends the search restarts again and
-    again: some items at random, two clusters, a draw's cluster, or an item with those
+    again: some items at random, clusters, a draw's cluster, or an item with those
     most often with it are moved, single items descend, and what is lower is kept.
     Under NVI, ID, NID and 1 − ARI two items also change places, and there is tabu search.
 

@@ -103,6 +103,15 @@ class Patience(NamedTuple):
     """Restarts in a row, if every one of them returned to the partition it was perturbed from."""
 
 
+class _Place(NamedTuple):
+    """Where a search was, to return to."""
+
+    homes: NDArray[np.int32]
+    n_clusters: int
+    margin: Floats
+    other: Ints
+
+
 class LocalSearch:
     """A partition that is improved; not thread-safe.
 
@@ -200,8 +209,10 @@ class LocalSearch:
         return self.constraints.allow_sizes(sizes[sizes > 0])
 
     def _go_to(self, state: State) -> None:
+        """Another state, with buffers that fit; the margins of items stay."""
+        margin, other = self.scratch.margin, self.scratch.other
         self.state = state
-        self.scratch = new_scratch(self.problem, state)
+        self.scratch = new_scratch(self.problem, state)._replace(margin=margin, other=other)
 
     def make_room(self, clusters: int = 1) -> None:
         """Make room in the tables for at least this number of new clusters, and an empty one."""
@@ -431,8 +442,7 @@ class LocalSearch:
 
         Items assigned to −1 are taken out, and put back by the sweep.
         """
-        before, k_before = self.loss, self.n_clusters
-        homes = self.state.slot_of.copy()
+        before, here = self.loss, self._place()
         self.make_room()
         assign(self.problem, self.state, moved, clusters)
         settled = 0
@@ -447,14 +457,21 @@ class LocalSearch:
         if whole and self.improved(before) and self._satisfies_constraints():
             close_gaps(self.problem, self.state)
             return True
-        self._put_back(homes, k_before)
+        self._put_back(here)
         return False
 
-    def _put_back(self, homes: NDArray[np.int32], n_clusters: int) -> None:
+    def _place(self) -> _Place:
+        """Where items are, and what was seen there."""
+        scratch = self.scratch
+        homes = self.state.slot_of.copy()
+        return _Place(homes, self.n_clusters, scratch.margin.copy(), scratch.other.copy())
+
+    def _put_back(self, place: _Place) -> None:
         """Undo: only items that went away, because most of those swept stay where they are."""
-        away = np.flatnonzero(self.state.slot_of != homes)
-        assign(self.problem, self.state, away, homes[away])
-        self.state.k[0] = n_clusters
+        away = np.flatnonzero(self.state.slot_of != place.homes)
+        assign(self.problem, self.state, away, place.homes[away])
+        self.state.k[0] = place.n_clusters
+        self.scratch = self.scratch._replace(margin=place.margin, other=place.other)
 
     # ------------------------------------------------------------------ clusters
 
@@ -559,9 +576,10 @@ class LocalSearch:
 
     def _restart(self, clusters: NDArray[np.int32], *, deep: bool) -> float:
         """The loss where a descent from another assignment ends; kept if it is lower."""
-        before, homes, k = self.loss, self.state.slot_of.copy(), self.n_clusters
+        before, here = self.loss, self._place()
+        k = here.n_clusters
         self.make_room(max(1, int(clusters.max()) + 1 - k))
-        changed = np.flatnonzero(clusters != homes)
+        changed = np.flatnonzero(clusters != here.homes)
         self.state.k[0] = max(k, int(clusters.max()) + 1)
         assign_and_close(self.problem, self.state, changed, clusters[changed])
         self._order = self.rng.permutation(self.items)
@@ -576,7 +594,7 @@ class LocalSearch:
             self._go_to(new_state(self.problem, self.labels))  # without accumulated rounding
             return found
         self.make_room(max(1, k - self.n_clusters))
-        self._put_back(homes, k)
+        self._put_back(here)
         return found
 
     def _perturbed(self) -> NDArray[np.int32]:
@@ -607,10 +625,16 @@ def move_items(search: LocalSearch, out: NDArray[np.int32], k: int) -> None:
 
 
 def merge_and_halve(search: LocalSearch, out: NDArray[np.int32], k: int) -> None:
-    """Two clusters merged, another one halved at random."""
-    a, b, c = search.rng.integers(0, k, 3)
-    out[out == b] = a
-    out[(out == c) & (search.rng.random(search.n_items) < 0.5)] = k
+    """Up to half of the clusters merged, another one halved at random.
+
+    Where only two are merged, contest 1207 (NID) is missed for 14 of 24 seeds instead of 6,
+    both before such a search began again where it had ended lower.
+    """
+    rng = search.rng
+    some = rng.random(k) < rng.uniform(0.05, 0.5)
+    a, b = rng.integers(0, k, 2)
+    out[some[out]] = a
+    out[(out == b) & (rng.random(search.n_items) < 0.5)] = k
 
 
 def draw_cluster(search: LocalSearch, out: NDArray[np.int32], k: int) -> None:
