@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -233,14 +233,15 @@ def _level_block(columns: list[int], pseudo: list[Floats], n_items: int) -> Bloc
 class _WholeNumbers(Kernel):
     """What kernels of whole numbers share; hyperparameters are positive, by column or for all."""
 
+    positive: ClassVar[tuple[str, str]]
+    """Names of the hyperparameters."""
     largest: ClassVar[float] = 2.0**53
     """Beyond this, neighbouring whole numbers are no longer told apart."""
     needs: ClassVar[str] = "counts: whole numbers from 0 on"
 
     def __post_init__(self) -> None:
-        for field in fields(self):  # type: ignore[arg-type] # subclasses are dataclasses
-            value = per_column(getattr(self, field.name), field.name, above=0.0)
-            object.__setattr__(self, field.name, value)
+        for name in self.positive:
+            object.__setattr__(self, name, per_column(getattr(self, name), name, above=0.0))
 
     def check_encoded(self, values: Floats) -> None:
         """Refuse encoded rows that have other numbers."""
@@ -291,6 +292,7 @@ class BetaBernoulli(_WholeNumbers):
     BetaBernoulli(a=1.0, b=1.0)
     """
 
+    positive: ClassVar[tuple[str, str]] = ("a", "b")
     largest: ClassVar[float] = 1.0
     needs: ClassVar[str] = "0 and 1 or booleans"
 
@@ -363,6 +365,8 @@ class GammaPoisson(_WholeNumbers):
     >>> pt.GammaPoisson(shape=2, rate=0.5)
     GammaPoisson(shape=2.0, rate=0.5)
     """
+
+    positive: ClassVar[tuple[str, str]] = ("shape", "rate")
 
     shape: PerColumn
     rate: PerColumn
