@@ -268,7 +268,7 @@ def test_a_worker_that_is_killed_changes_nothing(as_if_large):
 
 def test_work_does_not_wait_forever_for_workers(as_if_large, monkeypatch, caplog):
     monkeypatch.setattr(dask, "_WORKER_TIMEOUT", 0.5)
-    monkeypatch.setattr(dask, "_LOOK", 0.2)
+    monkeypatch.setattr(dask, "_POLL_SECONDS", 0.2)
     with cluster_of(1, processes=False, set_as_default=False) as own:
         remote = on_workers(own)
         for loss in ("vi", "vi_lb"):  # results by block, and sums

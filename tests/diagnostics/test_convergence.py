@@ -101,7 +101,7 @@ def test_independent_draws_of_two_modes_do_not_seem_to_drift():
         noise, redrawn = rng.integers(0, 2, (4, 250, 40)), rng.random((4, 250, 40)) < 0.05
         chains = np.where(redrawn, noise, modes[rng.integers(0, 2, (4, 250))])
         draws = pt.Draws(chains.reshape(-1, 40), chain=np.repeat(range(4), 250))
-        assert drift(draws, inflation=1.0).average_sd < 0.05
+        assert drift(draws, tau=1.0).average_sd < 0.05
 
 
 def test_matched_clusters_beyond_the_share_within_parts():
@@ -111,8 +111,8 @@ def test_matched_clusters_beyond_the_share_within_parts():
         np.array([[0, 0.5, 0.5, 0], [0.5, 0, 0, 0.5], [0.5, 0, 0, 0.5], [0, 0.5, 0.5, 0]])
     )
     draws = pt.Draws(np.vstack([np.tile(one, (40, 1)), np.tile(other, (40, 1))]))
-    assert 0.25 < drift(draws, inflation=1.0).moved <= 0.5
-    assert drift(draws, inflation=3.0).moved == 0.0  # too few effective draws to say
+    assert 0.25 < drift(draws, tau=1.0).moved <= 0.5
+    assert drift(draws, tau=3.0).moved == 0.0  # too few effective draws to say
 
 
 def test_too_few_effective_draws_are_named():

@@ -153,14 +153,14 @@ def chain_agreement(
         )
     max_pairs = integer(max_pairs, "max_pairs", least=1)
     pairs = count_pairs(clean, max_pairs, rng, n_jobs)
-    inflation = largest_autocorrelation_time(clean, n_jobs, pairs.some)
-    return agreement_of(clean, pairs, inflation, n_jobs)
+    tau = largest_autocorrelation_time(clean, n_jobs, pairs.some)
+    return agreement_of(clean, pairs, tau, n_jobs)
 
 
 def agreement_of(
-    draws: AnyDraws, pairs: PairCounts, inflation: float, n_jobs: int | None
+    draws: AnyDraws, pairs: PairCounts, tau: float, n_jobs: int | None
 ) -> ChainAgreement:
-    """Agreement of chains in which each draw counts as 1/``inflation`` independent ones."""
+    """Agreement of chains whose autocorrelation time is ``tau``: draws worth an independent one."""
     chain = pairs.quarter // 4
     n_chains = draws.n_chains
     first, second, complete = pairs.first, pairs.second, pairs.complete
@@ -178,13 +178,13 @@ def agreement_of(
     more = pairs.more.reshape(n_chains, 4, -1).sum(axis=1) / (length + 1.0)
     binomial = ((p * (1.0 - p) + more) / length).mean(axis=0)
     by_quarter = (counts / sizes[:, :, None]).var(axis=1, ddof=1).mean(axis=0) / 4.0
-    noise = np.maximum(inflation * binomial, by_quarter)
+    noise = np.maximum(tau * binomial, by_quarter)
     worst = np.argsort(spread / binomial, kind="stable")[-SOME_PAIRS:]
     series = _together(draws, first[worst], second[worst], n_jobs)
     times = _pair_autocorrelation_times(series, chain_rows(draws))
     own = np.maximum(noise[worst], times * binomial[worst])
     # The fewer effective draws there are, the less is known of the autocorrelation itself.
-    unsure = (1.0 + 10.0 * n_chains * inflation / draws.n_draws) ** 2
+    unsure = (1.0 + 10.0 * n_chains * tau / draws.n_draws) ** 2
     rows = evenly_spaced_rows(np.arange(draws.n_draws), 16 * n_chains)
     centred = draws.together(rows, first, second) - together[chain[rows]]
     df = n_chains - 1.0
@@ -374,7 +374,7 @@ MATCHED_ITEMS = 200
 """Items, at most, whose clusters are compared; a random subset when there are more."""
 
 PERMUTATIONS = 99
-"""Times that draws are dealt to the parts at random."""
+"""Random assignments of draws to the parts."""
 
 CRITICAL_SD = 3.1
 """Standard deviations that a normal variable exceeds once in a thousand times."""
@@ -393,15 +393,15 @@ NOTICEABLE = 0.5
 """Standard deviations by which a beginning must differ to be warned about."""
 
 
-class Start(NamedTuple):
-    """A beginning of the chains that differs from the rest."""
+class InitialTransient(NamedTuple):
+    """A beginning of the chains that differs from the rest: burn-in that is left."""
 
     name: str
     n_draws: int
     shift: float
 
 
-def first_tenth(functionals: Mapping[str, Floats]) -> Start | None:
+def initial_transient(functionals: Mapping[str, Floats]) -> InitialTransient | None:
     """The functional, of shape (n_chains, n_draws), whose beginning differs most from the rest.
 
     The mean of the first draws is compared with the means of as many consecutive draws later in
@@ -430,7 +430,7 @@ def first_tenth(functionals: Mapping[str, Floats]) -> Start | None:
             limit = float(fdtri(n_chains, df, 1.0 - chance)) * spread
             times = shift**2 / limit if limit > 0.0 else np.inf
             if times > most and shift > NOTICEABLE * sd:
-                found, most = Start(name, size, shift / sd), times
+                found, most = InitialTransient(name, size, shift / sd), times
     return found
 
 
@@ -446,7 +446,7 @@ def drift(
     draws: AnyDraws,
     pairs: PairCounts | None = None,
     *,
-    inflation: float,
+    tau: float,
     rng: Rng | None = None,
     n_jobs: int | None = None,
 ) -> Drift:
@@ -454,7 +454,7 @@ def drift(
 
     A chain that changes from one mode to another of the same shape changes no functional, but
     which items are together. The first two numbers are of pair probabilities, the third of
-    matched clusters. Each draw counts as 1/``inflation`` independent ones.
+    matched clusters. ``tau`` is the autocorrelation time: draws worth an independent one.
     """
     if draws.n_items < 2:
         return Drift(0.0, 0.0, 0.0)
@@ -465,22 +465,22 @@ def drift(
         items = np.sort(generator(rng).choice(draws.n_items, MATCHED_ITEMS, replace=False))
     # Side by side: each has a kernel that takes as long as all the rest.
     questions: list[Callable[[], tuple[float, ...]]] = [
-        partial(_pair_drift, draws, pairs, inflation),
-        partial(_cluster_drift, draws, part, inflation, items),
+        partial(_pair_drift, draws, pairs, tau),
+        partial(_cluster_drift, draws, part, tau, items),
     ]
     of_pairs, moved = run(lambda question: question(), questions, count_jobs(n_jobs))
     if any(of_pairs):
         # Within quarters, where a change from one to the next does not pass for autocorrelation.
         local = pair_autocorrelation_time(pairs.some, chain_rows(draws._with(chain=part)))
-        of_pairs = _pair_drift(draws, pairs, max(inflation, local))
+        of_pairs = _pair_drift(draws, pairs, max(tau, local))
     return Drift(*of_pairs, *moved)
 
 
-def _pair_drift(draws: AnyDraws, pairs: PairCounts, inflation: float) -> tuple[float, float]:
+def _pair_drift(draws: AnyDraws, pairs: PairCounts, tau: float) -> tuple[float, float]:
     """Standard deviations over the parts of the pair probabilities: their average and largest.
 
     Of the chain and the division with the largest, beyond what the number of draws in a part
-    explains: a probability p from L draws has variance inflation · p(1 − p)/L. From the largest,
+    explains: a probability p from L draws has variance τ p(1 − p)/L. From the largest,
     sixteen times that is taken off, because it is the largest of many; from the average, as many
     times as pairs that move together can make it.
     """
@@ -501,8 +501,8 @@ def _pair_drift(draws: AnyDraws, pairs: PairCounts, inflation: float) -> tuple[f
         for parts in (quarters, quarters.reshape(2, 2, -1).mean(axis=1)):
             draws_each = length.sum() / len(parts)
             # The fewer effective draws a part has, the less is known of the autocorrelation.
-            unsure = 1.0 + 20.0 * inflation / draws_each
-            noise = unsure * inflation * variance / draws_each
+            unsure = 1.0 + 20.0 * tau / draws_each
+            noise = unsure * tau * variance / draws_each
             spread = parts.var(axis=0, ddof=1)
             usual = chi2_ratio((len(parts) - 1) * independent, RARE)
             average = max(average, float((spread - usual * noise).mean()))
@@ -510,7 +510,7 @@ def _pair_drift(draws: AnyDraws, pairs: PairCounts, inflation: float) -> tuple[f
     return average**0.5, largest**0.5
 
 
-def _cluster_drift(draws: AnyDraws, part: Ints, inflation: float, items: Ints) -> tuple[float]:
+def _cluster_drift(draws: AnyDraws, part: Ints, tau: float, items: Ints) -> tuple[float]:
     """Share of the items that change clusters between two parts, beyond the share within them.
 
     Clusters of two draws are matched one to one with the largest overlap, and the items outside
@@ -518,7 +518,7 @@ def _cluster_drift(draws: AnyDraws, part: Ints, inflation: float, items: Ints) -
     the same draws show when they are dealt to the parts at random, the most of many times. A chain
     that moves to and fro has parts alike: there draws that follow each other are compared.
     """
-    if draws.n_draws / inflation < 4.0 * MIN_EFFECTIVE * draws.n_chains:
+    if draws.n_draws / tau < 4.0 * MIN_EFFECTIVE * draws.n_chains:
         return (0.0,)
     largest = 0.0
     shuffle = np.random.default_rng(0)
@@ -531,7 +531,7 @@ def _cluster_drift(draws: AnyDraws, part: Ints, inflation: float, items: Ints) -
             largest = max(largest, float(beyond[0] - beyond[1:].max()))
         # Draws far enough from each other for a chain that mixes to have forgotten.
         length = np.count_nonzero(part // 4 == quarter // 4)
-        step = int(np.ceil(THINNING_TIMES * inflation * len(apart) / length))
+        step = int(np.ceil(THINNING_TIMES * tau * len(apart) / length))
         if len(apart) >= step * SEEN:
             largest = max(largest, _serial_closeness(apart[::step, ::step], shuffle))
     return (largest,)

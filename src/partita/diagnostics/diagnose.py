@@ -21,14 +21,14 @@ from partita.diagnostics.agreement import (
     RARE,
     ChainAgreement,
     Drift,
-    Start,
+    InitialTransient,
     agreement_of,
     autocorrelation_time,
     chi2_ratio,
     count_pairs,
     drift,
-    first_tenth,
     functionals,
+    initial_transient,
     pair_autocorrelation_time,
 )
 from partita.draws import AnyDraws
@@ -117,14 +117,14 @@ def warnings_for(
     rhat: Floats,
     by_chance: Floats,
     agreement: ChainAgreement | None,
-    inflation: float,
+    tau: float,
     drifted: Drift,
-    start: Start | None,
+    start: InitialTransient | None,
     draws: AnyDraws,
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Sentences that say what is wrong and what to do, and others with the numbers behind them.
 
-    Within a chain, ``inflation`` draws are worth an independent one.
+    Within a chain, ``tau`` draws are worth an independent one.
     """
     texts, numbers = [], []
     pairs, change = "pair probabilities", "items change clusters"
@@ -151,7 +151,7 @@ def warnings_for(
             f"({MIN_ESS:.0f} wanted). {advice}"
         )
     if agreement is not None and disagree(agreement):
-        each = draws.n_draws / draws.n_chains / inflation
+        each = draws.n_draws / draws.n_chains / tau
         beyond = "more than Monte Carlo error explains"
         if each < FEW:
             beyond = f"but with about {each:.0f} effective draws each they may only be slow"
@@ -494,19 +494,19 @@ def diagnose_values(
     if compared is not draws:
         mean = np.array([column.mean() for column in values.values()])
         sd = np.array([column.std(ddof=1) for column in values.values()])
-    agreement, start, inflation = None, None, 1.0
+    agreement, start, tau = None, None, 1.0
     drifted = Drift(*[float("nan")] * 3)
     if draws.weights is None:
         rows = chain_rows(compared)
         pairs = count_pairs(compared, MAX_PAIRS, rng, n_jobs)
-        inflation = max(pair_autocorrelation_time(pairs.some, rows), float(times.max()))
+        tau = max(pair_autocorrelation_time(pairs.some, rows), float(times.max()))
         if compared.n_chains > 1:
-            agreement = agreement_of(compared, pairs, inflation, n_jobs)
-        start = first_tenth({name: column[rows] for name, column in columns.items()})
+            agreement = agreement_of(compared, pairs, tau, n_jobs)
+        start = initial_transient({name: column[rows] for name, column in columns.items()})
         if compared.n_draws // compared.n_chains >= _MIN_DRAWS:
             # Slow chains are warned about already: what they explain is not drift.
             slow = max(1.0, compared.n_draws / float(np.nanmin(ess_bulk)))
-            drifted = drift(compared, pairs, inflation=slow, rng=rng, n_jobs=n_jobs)
+            drifted = drift(compared, pairs, tau=slow, rng=rng, n_jobs=n_jobs)
     names = tuple(values)
     warned, numbers = warnings_for(
         names,
@@ -514,7 +514,7 @@ def diagnose_values(
         rhat=rhat,
         by_chance=by_chance,
         agreement=agreement,
-        inflation=inflation,
+        tau=tau,
         drifted=drifted,
         start=start,
         draws=compared,
