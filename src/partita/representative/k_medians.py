@@ -398,13 +398,14 @@ def k_medians_search(
     size = int(np.clip(_SAMPLE_LABELS // draws.n_items, _FEWEST_DRAWS, _MOST_DRAWS))
     size = max(size, 4 * n)
     whole = draws.n_draws <= size
+    # One matrix for all samples; the kernel of blocks would take as long to compile as the search.
+    every = pairwise_distances(draws, loss=loss, n_jobs=n_jobs) if whole else None
 
     def explored(number: int) -> list[list[Point]]:
         if number and stop():
             return []
-        return _explore_sample(
-            draws, n, loss, size, seeds[number], stop, greedily=not whole or not number
-        )
+        greedily = not whole or not number
+        return _explore_sample(draws, n, loss, size, seeds[number], stop, every, greedily=greedily)
 
     descents = run(explored, range(effort.samples), n_jobs)
     say(f"{n} representatives: refining")
@@ -441,15 +442,19 @@ def _explore_sample(
     size: int,
     rng: np.random.Generator,
     stop: Stop,
+    far: Floats | None,
     *,
     greedily: bool,
 ) -> list[list[Point]]:
-    """Ends of descents on one sample, hard and annealed, from greedy medoids and random starts."""
+    """Ends of descents on one sample, hard and annealed, from greedy medoids and random starts.
+
+    ``far`` are the distances among the draws where the sample is all of them.
+    """
     sample = draw_sample(draws, size, rng)
     pool = Pool(sample, loss)
     lloyd = Lloyd(pool, rng, stop)
     rows = sample.rows_at(np.arange(sample.n_draws))
-    far = distances_among(sample, loss)
+    far = distances_among(sample, loss) if far is None else far
     chosen = [spread(far, pool.weights, n, rng) for _ in range(max(1, _RANDOM // n))]
     if greedily:
         chosen.insert(0, greedy(far, pool.weights, n))
