@@ -82,11 +82,11 @@ def swapped(labels: np.ndarray) -> np.ndarray:
         (lists_from_draws, pt.ID()),
     ],
 )
-def test_swaps_keep_sizes_and_end_where_no_two_items_gain_by_changing_places(make, loss):
+def test_exchanges_keep_sizes_and_end_where_no_two_items_gain_by_changing_places(make, loss):
     draws = flat(14, 3)
     start = pt.canonical(np.arange(14) // 3)
     search = LocalSearch(make(draws, loss), start, np.random.default_rng(0))
-    search.swap()
+    search.exchange_pairs()
     ended = search.labels
     value = pt.expected_loss(ended, draws, loss=loss)[0]
     assert search.loss == pytest.approx(value)

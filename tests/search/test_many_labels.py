@@ -325,13 +325,13 @@ def test_a_sweep_of_items_that_are_alone_asks_the_clock():
     problem = problem_from_draws(nearly_single(15_000, 2), pt.VI())
     asked = []
     singles, rng = np.arange(15_000, dtype=np.int32), np.random.default_rng(0)
-    LocalSearch(problem, singles, rng, stop=lambda: bool(asked.append(1))).sweep()
+    LocalSearch(problem, singles, rng, time_is_up=lambda: bool(asked.append(1))).sweep()
     assert len(asked) > 1
 
 
 def test_time_ends_the_merging_that_a_limit_on_clusters_asks_for():
     problem, rules = problem_from_draws(nearly_single(2_000), pt.VI()), Constraints(max_clusters=5)
     singles, rng = np.arange(2_000, dtype=np.int32), np.random.default_rng(0)
-    search = LocalSearch(problem, singles, rng, rules, stop=lambda: True)
+    search = LocalSearch(problem, singles, rng, rules, time_is_up=lambda: True)
     assert rules.allow(search.labels)
     assert np.bincount(search.labels).min() == 400

@@ -127,7 +127,7 @@ def _sweep(
     max_clusters: int,
     smallest: int,
     settled: int,
-    max_looks: int,
+    max_evaluated: int,
     scratch: Scratch,
     losses: Floats,
 ) -> tuple[int, int]:
@@ -135,16 +135,16 @@ def _sweep(
 
     One row for each item of the order.
     """
-    looked = 0
+    evaluated = 0
     own, scores = scratch.own, scratch.scores
     total = own_sum(problem.terms, state.sizes, state.k[0])
     least = scratch.slack[0] = ROUNDING / NUDGE * nudged(problem, state, total)
     present = 0.0
     moved = True
     # A new cluster must fit and leave an empty slot in the padded tables.
-    while settled < order.size and looked < max_looks and state.k[0] + 2 <= state.sizes.size:
-        item = order[looked % order.size]
-        looked += 1
+    while settled < order.size and evaluated < max_evaluated and state.k[0] + 2 <= state.sizes.size:
+        item = order[evaluated % order.size]
+        evaluated += 1
         settled += 1
         home = np.int64(state.slot_of[item])
         if moved:
@@ -161,7 +161,7 @@ def _sweep(
             scores[home] = present
         if losses.shape[0] > 0:
             for k in range(state.k[0] + 1):
-                losses[looked - 1, k] = scores[k]
+                losses[evaluated - 1, k] = scores[k]
             continue
         alone = home >= 0 and state.sizes[home] == 1
         last = state.k[0] - 1 if alone else state.k[0]
@@ -185,7 +185,7 @@ def _sweep(
                 close_gap(problem, state, home)
             moved = True
             settled = 0
-    return settled, looked
+    return settled, evaluated
 
 
 _NO_LOSSES = np.empty((0, 0))
@@ -199,7 +199,7 @@ def sweep(
     max_clusters: int,
     smallest: int,
     settled: int,
-    max_looks: int,
+    max_evaluated: int,
     scratch: Scratch,
 ) -> tuple[int, int]:
     """Move single items, in cyclic order, until no move of any of them lowers the loss.
@@ -210,11 +210,11 @@ def sweep(
     ``smallest`` items lose none; 0 lets every cluster vanish.
 
     Returns how many items in a row would not move (all of them at the end; it
-    stops early when the tables are full or ``max_looks`` items were looked
-    at), and how many were looked at. ``settled`` carries the first of these
+    stops early when the tables are full or ``max_looks`` items were
+    evaluated), and how many were evaluated. ``settled`` carries the first of these
     from one call to the next.
     """
-    limits = (max_clusters, smallest, settled, max_looks)
+    limits = (max_clusters, smallest, settled, max_evaluated)
     return _sweep(problem, state, order, allowed, *limits, scratch, _NO_LOSSES)
 
 

@@ -209,7 +209,7 @@ class PartitionCentres:
         self, rows: Ints, mass: Floats, start: Labels, rng: np.random.Generator, stop: Stop
     ) -> Labels:
         """A partition of locally lowest expected loss, downhill from ``start``."""
-        search = LocalSearch(self.problem_on(rows, mass), start, rng, stop=stop)
+        search = LocalSearch(self.problem_on(rows, mass), start, rng, time_is_up=stop)
         search.sweep()
         return search.labels
 

@@ -122,7 +122,7 @@ class LocalSearch:
         ``n_clusters`` and ``min_size``; too many clusters are merged.
     items : ndarray of int, optional
         Items that may move; all by default.
-    stop : callable
+    time_is_up : callable
         Whether time is up.
     work_limit : float
         Table cells after which the search ends.
@@ -136,7 +136,7 @@ class LocalSearch:
         constraints: Constraints = FREE,
         *,
         items: Items | None = None,
-        stop: Callable[[], bool] = lambda: False,
+        time_is_up: Callable[[], bool] = lambda: False,
         work_limit: float = np.inf,
     ) -> None:
         self.problem = problem
@@ -144,7 +144,7 @@ class LocalSearch:
         self.constraints = constraints
         self.max_clusters = constraints.max_clusters or self.n_items
         self.smallest = constraints.min_size if constraints.fix_clusters else 0
-        self._time_is_up = stop
+        self._time_is_up = time_is_up
         self._work_limit = work_limit
         self.n_evaluated = 0
         self.work = 0.0
@@ -161,7 +161,7 @@ class LocalSearch:
             self._allocate(start)
         if self.n_clusters > max(self.max_clusters, settings.MOVED_CLUSTERS):
             few = Constraints(max_clusters=self.max_clusters)
-            self._go_to(new_state(problem, repair(problem, self.labels, few, rng, stop)))
+            self._go_to(new_state(problem, repair(problem, self.labels, few, rng, time_is_up)))
         while self.n_clusters > self.max_clusters:
             self.merge_cheapest()
 
@@ -280,14 +280,14 @@ class LocalSearch:
             if self.stop():
                 return
 
-    # ------------------------------------------------------------------ steepest descent and tabu
+    # ------------------------------------------------------------------ tabu search
 
     def tabu_search(self, max_idle: int, max_evaluated: float) -> None:
         """Always make the best move that is not tabu, uphill too; end at the best partition seen.
 
-        An item that has moved is tabu for some moves, and so is the direction away from the best
-        partition's coarseness; a move below everything seen is always made. Ends after
-        ``max_idle`` moves without such a gain.
+        An item that has moved is tabu for some moves, and so are moves that take the number of
+        pairs in one cluster further from the best partition's. Aspiration: a move to a new lowest
+        loss is always made. Ends after ``max_idle`` moves without one.
         """
         tabu_until = np.zeros(self.n_items, np.int64)
         least = int(self.rng.integers(*settings.TABU_TENURE))
@@ -298,7 +298,7 @@ class LocalSearch:
                 break
             moves += 1
             losses = self._losses_of_moves()
-            tabu = (tabu_until > moves)[:, None] | self._direction_filter(wanted, losses.shape[1])
+            tabu = (tabu_until > moves)[:, None] | self._tabu_direction(wanted, losses.shape[1])
             losses[tabu & (losses >= lowest - self.rounding)] = np.inf
             item, cluster = np.unravel_index(int(losses.argmin()), losses.shape)
             if not np.isfinite(losses[item, cluster]):
@@ -316,7 +316,7 @@ class LocalSearch:
         sizes = self.state.sizes[: self.n_clusters].astype(np.int64)
         return int(sizes @ sizes)
 
-    def _direction_filter(self, wanted: int, n_clusters: int) -> Bools:
+    def _tabu_direction(self, wanted: int, n_clusters: int) -> Bools:
         """Single moves that make a partition coarser which is too coarse already, or finer."""
         there = self._coarseness()
         is_coarse = self.rng.random() < 0.5 if there == wanted else there > wanted
@@ -359,7 +359,7 @@ class LocalSearch:
             if not self.improved(start):
                 break
         if rounds and of_each_draw(self.problem):
-            self.swap()
+            self.exchange_pairs()
             self.sweep()
 
     def refine(self, most: int) -> None:
@@ -368,7 +368,7 @@ class LocalSearch:
         while self.improved(before) and not self.stop():
             before = self.loss
             self.sweep()
-            self._swap(most)
+            self._exchange_at_min_size(most)
             self.eject(most)
 
     def eject(self, most: int) -> None:
@@ -406,13 +406,13 @@ class LocalSearch:
         """Try each kind of cluster move once; whether the loss fell."""
         start = self.loss
         if self.smallest:
-            self._swap(settings.UNCERTAIN)
+            self._exchange_at_min_size(settings.UNCERTAIN)
         if self.constraints.n_clusters is None and not (brief and self.constraints.fix_clusters):
             self.merge()
             self.split()
         return self.improved(start)
 
-    def swap(self) -> None:
+    def exchange_pairs(self) -> None:
         """Let two items change places while that helps, among those that cost least to move.
 
         Under ID the mean entropy of the draws is a kink: single moves, which change the
@@ -516,7 +516,7 @@ class LocalSearch:
 
     # ------------------------------------------------------------------ within constraints
 
-    def _swap(self, most: int) -> None:
+    def _exchange_at_min_size(self, most: int) -> None:
         """Exchange items of the smallest clusters, which may not leave alone, for others."""
         bound = self.state.sizes[self.state.slot_of] <= self.smallest
         margin = np.where(bound & np.isfinite(self.scratch.margin), self.scratch.margin, np.inf)
@@ -587,7 +587,7 @@ class LocalSearch:
         if deep:
             self._move_clusters(brief=False)
             self.sweep()
-            self.swap()
+            self.exchange_pairs()
             self.sweep()
         found = self.loss
         if self.improved(before):
@@ -670,23 +670,23 @@ def repair(
     labels: Labels,
     constraints: Constraints,
     rng: np.random.Generator,
-    is_up: Callable[[], bool] = lambda: False,
+    time_is_up: Callable[[], bool] = lambda: False,
 ) -> Labels:
     """A partition near this one that satisfies the constraints; less near once time is up."""
     labels = relabel(labels)
     for _ in range(2 * labels.size):
-        if is_up():
+        if time_is_up():
             break
         sizes = np.bincount(labels)
         k, most = constraints.n_clusters, constraints.n_clusters or constraints.max_clusters
         small = sizes < constraints.min_size
         many = max(settings.MERGED_CLUSTERS, most or 0)
         if small.sum() > 1 and sizes[small].sum() <= settings.SMALL_SHARE * labels.size:
-            labels = _dissolve_small(problem, labels, small, rng, is_up)
+            labels = _dissolve_small(problem, labels, small, rng, time_is_up)
         elif sizes.size > many and (most is not None or small.any()):
             beyond = np.argsort(-sizes, kind="stable")[many:]
             small[:] = np.isin(np.arange(sizes.size), beyond)
-            labels = _dissolve_small(problem, labels, small, rng, is_up)
+            labels = _dissolve_small(problem, labels, small, rng, time_is_up)
         elif small.any() and sizes.size > 1:
             labels = _merged(problem, labels, int(small.sum()), small)
         elif most is not None and sizes.size > most:
@@ -706,13 +706,15 @@ def _dissolve_small(
     labels: Labels,
     small: Bools,
     rng: np.random.Generator,
-    is_up: Callable[[], bool],
+    time_is_up: Callable[[], bool],
 ) -> Labels:
     """Put the items of small clusters, one by one, where they fit best among the others."""
     number = np.cumsum(~small) - 1
     placed = np.where(small[labels], -1, number[labels]).astype(np.int32)
     cap = int(number[-1]) + 1
-    return LocalSearch(problem, placed, rng, Constraints(max_clusters=cap), stop=is_up).labels
+    return LocalSearch(
+        problem, placed, rng, Constraints(max_clusters=cap), time_is_up=time_is_up
+    ).labels
 
 
 def _merged(problem: Problem, labels: Labels, excess: int, small: Bools) -> Labels:

@@ -99,11 +99,11 @@ class Effort(NamedTuple):
     """Whether iterated local search follows."""
 
 
-FREE_SEARCH, BRIEF = Effort(), Effort(leading=1, rounds=1, restarts=False)
+FULL, BRIEF = Effort(), Effort(leading=1, rounds=1, restarts=False)
 
 
 class Multistart:
-    """Descents from several starts, iterated local search from their ends, refinement on all draws.
+    """Descents from several starts, iterated local search from the best, refinement on all draws.
 
     Parameters
     ----------
@@ -131,31 +131,31 @@ class Multistart:
         return not self.task.by_similarity and self.sample is not self.task.draws
 
     def run(self) -> list[LocalMinimum]:
-        """Where starts of several kinds end."""
+        """Local minima from starts of several kinds."""
         starts = Starts(self.task, self.problem, self.sample)
-        ends = self.explore(starts.first(), starts.more)
-        return [*ends, *self._try_singletons(ends)]
+        minima = self.explore(starts.first(), starts.more)
+        return [*minima, *self._try_singletons(minima)]
 
     def explore(
         self,
         starts: list[StartPoint],
         more: Callable[[Labels], list[StartPoint]] | None = None,
-        effort: Effort = FREE_SEARCH,
+        effort: Effort = FULL,
     ) -> list[LocalMinimum]:
-        """Where the starts end; ``more`` makes others where different kinds end apart."""
-        ends = self._descend_batch(starts, effort)
-        agree = agreed(ends)
-        if more is not None and not agree and not self._is_over(ends):
-            batch = more(distinct(ends)[0].labels)
-            ends += self._descend_batch(batch, effort._replace(leading=len(batch)))
+        """Local minima of the starts, and of ``more`` where different kinds end apart."""
+        minima = self._descend_batch(starts, effort)
+        agree = agreed(minima)
+        if more is not None and not agree and not self._is_over(minima):
+            batch = more(distinct(minima)[0].labels)
+            minima += self._descend_batch(batch, effort._replace(leading=len(batch)))
         if effort.restarts:
-            ends = self._iterate(ends, agree)
-        if any(r.budget_exhausted for r in ends):
+            minima = self._iterate(minima, agree)
+        if any(r.budget_exhausted for r in minima):
             self.task.log.limit(BUDGET_EXHAUSTED)
-        return ends
+        return minima
 
-    def _is_over(self, ends: list[LocalMinimum]) -> bool:
-        return self.task.clock.is_up() or any(r.budget_exhausted for r in ends)
+    def _is_over(self, minima: list[LocalMinimum]) -> bool:
+        return self.task.clock.is_up() or any(r.budget_exhausted for r in minima)
 
     def _run(
         self,
@@ -164,7 +164,7 @@ class Multistart:
         say: str,
         problem: Problem | None = None,
     ) -> list[LocalMinimum]:
-        """Where searches end, on threads as far as memory holds their tables."""
+        """Local minima of searches, on as many threads as memory holds tables for."""
         each = search_bytes(problem or self.problem)
         ended = run_interruptible_parallel(self.task, search, starts, say, each)
         reached = [end for end in ended if end is not None]
@@ -184,7 +184,7 @@ class Multistart:
             start.rng,
             self.constraints,
             items=items,
-            stop=self.task.clock.is_up,
+            time_is_up=self.task.clock.is_up,
             work_limit=self._work_limit(problem),
         )
         if start.margin is not None and items is None:
@@ -247,32 +247,32 @@ class Multistart:
         different = distinct(swept)[: effort.leading]
         descend = partial(self.descend, rounds=effort.rounds, brief=effort.rounds == 1)
         begin = from_minima(self.task, different, in_order=False)
-        return _moved(swept, different, self._run(descend, begin, "moving clusters"))
+        return _replaced(swept, different, self._run(descend, begin, "moving clusters"))
 
-    def _iterate(self, ends: list[LocalMinimum], agree: bool) -> list[LocalMinimum]:
+    def _iterate(self, minima: list[LocalMinimum], agree: bool) -> list[LocalMinimum]:
         """Iterated local search from the best ends. Where starts of nonlinear losses end apart and
         clusters may come and go, it begins again as long as it, or a tabu search, has ended lower.
 
         Contest 1207 (NID) is missed for 6 of 24 seeds where only a tabu search may lead to another
         round, for 1 with this; 158 (ID) ends 0.12% too high without tabu search, 0.03% with it.
         """
-        if self._is_over(ends):
-            return ends
+        if self._is_over(minima):
+            return minima
         nonlinear, free = of_each_draw(self.problem), not self.constraints.fix_clusters
         chains = settings.ALTERNATIVES if free and (nonlinear or not agree) else 1
         search = partial(self._iterated_search, self._patience(nonlinear, agree))
         for _ in range(settings.ALTERNATIVES):
-            begin = distinct(ends)[:chains]
-            ends = [*ends, *self._run(search, from_minima(self.task, begin), "iterated search")]
-            if agree or not (nonlinear and free) or self._is_over(ends):
+            begin = distinct(minima)[:chains]
+            minima = [*minima, *self._run(search, from_minima(self.task, begin), "iterated search")]
+            if agree or not (nonlinear and free) or self._is_over(minima):
                 break
-            best = distinct(ends)[0]
+            best = distinct(minima)[0]
             if tie_threshold(best.loss) >= begin[0].loss:
                 start = StartPoint(best.labels, PERTURBED, self.task.rng.spawn(1)[0])
-                ends += self._run(self._tabu_search, [start], "tabu search")
-                if tie_threshold(ends[-1].loss) >= best.loss or self._is_over(ends):
+                minima += self._run(self._tabu_search, [start], "tabu search")
+                if tie_threshold(minima[-1].loss) >= best.loss or self._is_over(minima):
                     break
-        return ends
+        return minima
 
     def _patience(self, nonlinear: bool, agree: bool) -> Patience:
         """How long restarts go on, in proportion to the user's number of starts."""
@@ -283,10 +283,10 @@ class Multistart:
         returns = max(1, round(share * settings.RETURNS * times)) if agree else -1
         return Patience(n_starts * times, work, settings.TOTAL_WORK * work, returns)
 
-    def _try_singletons(self, ends: list[LocalMinimum]) -> list[LocalMinimum]:
+    def _try_singletons(self, minima: list[LocalMinimum]) -> list[LocalMinimum]:
         """Singletons, where starts end apart, none has tried them and they are better."""
         task, sample = self.task, self.sample
-        tried = agreed(ends) or any(r.origin == SINGLETONS for r in ends)
+        tried = agreed(minima) or any(r.origin == SINGLETONS for r in minima)
         if tried or task.max_clusters < task.n_items:
             return []
         labels = np.arange(task.n_items, dtype=np.int32)
@@ -294,7 +294,7 @@ class Multistart:
             loss = task.evaluate(labels)
         else:
             loss = task.loss.expected(labels, sample, task.options.n_jobs)
-        lower = loss < min(r.loss for r in ends)
+        lower = loss < min(r.loss for r in minima)
         margin = np.zeros(task.n_items)
         return [LocalMinimum(labels, loss, SINGLETONS, 0, margin)] if lower else []
 
@@ -305,18 +305,18 @@ class Multistart:
         assert self.task.draws is not None
         return problem_from_draws(affordable(self.task, self.task.draws), self.task.loss)
 
-    def refine(self, ends: list[LocalMinimum], effort: Effort = FREE_SEARCH) -> list[LocalMinimum]:
-        """The ends, the best of them where they end on all draws.
+    def refine(self, minima: list[LocalMinimum], effort: Effort = FULL) -> list[LocalMinimum]:
+        """The local minima, the best of them refined on all draws.
 
         Where the starts agreed, the best partition's least certain items are scored on all draws.
         Otherwise, and where these do not settle, the best partitions get tables of all draws and
-        ejections: the lowest valley of a sample need not be that of all draws, and the two often
+        ejections: the lowest minimum of a sample need not be that of all draws, and the two often
         differ by a pair of items.
         """
         from partita.search.blockwise import descend_on_items  # which searches by this module
 
-        task, free, agree = self.task, not self.constraints.fix_clusters, agreed(ends)
-        best = distinct(ends)[: 1 if agree else effort.leading]
+        task, free, agree = self.task, not self.constraints.fix_clusters, agreed(minima)
+        best = distinct(minima)[: 1 if agree else effort.leading]
         best = [r for r in best if r.loss <= best[0].loss * (1.0 + settings.NEAR)]
         watched = None
         if agree and free:  # the items that cost least to move on the sample
@@ -325,7 +325,7 @@ class Multistart:
         if watched is not None and task.loss.is_linear:
             labels = descend_on_items(task, best[0].labels, watched)
             if labels is not None:
-                return _moved(ends, best, [replace(best[0], labels=labels)])
+                return _replaced(minima, best, [replace(best[0], labels=labels)])
         problem = self._problem_of_all_draws
 
         def refine_one(start: StartPoint) -> LocalMinimum:
@@ -334,7 +334,7 @@ class Multistart:
             return _minimum(search, start.origin)
 
         begin = from_minima(task, best)
-        return _moved(ends, best, self._run(refine_one, begin, "polishing", problem))
+        return _replaced(minima, best, self._run(refine_one, begin, "refining", problem))
 
 
 def _minimum(search: LocalSearch, origin: str, evaluated: int = 0) -> LocalMinimum:
@@ -349,54 +349,54 @@ def _minimum(search: LocalSearch, origin: str, evaluated: int = 0) -> LocalMinim
     )
 
 
-def distinct(ends: list[LocalMinimum]) -> list[LocalMinimum]:
+def distinct(minima: list[LocalMinimum]) -> list[LocalMinimum]:
     """Each partition once, lowest loss first."""
-    unique = {r.labels.tobytes(): r for r in reversed(ends)}
+    unique = {r.labels.tobytes(): r for r in reversed(minima)}
     return sorted(unique.values(), key=lambda r: r.loss)
 
 
-def agreed(ends: list[LocalMinimum]) -> bool:
+def agreed(minima: list[LocalMinimum]) -> bool:
     """Whether several kinds of starts, without those that set out from there, ended at the best."""
-    lowest = tie_threshold(min(r.loss for r in ends))
-    kinds = {r.origin for r in ends if r.loss <= lowest and r.origin not in FROM_BEST}
+    lowest = tie_threshold(min(r.loss for r in minima))
+    kinds = {r.origin for r in minima if r.loss <= lowest and r.origin not in FROM_BEST}
     return len(kinds) >= settings.KINDS
 
 
 def from_minima(
-    task: Task, ends: Sequence[LocalMinimum], *, in_order: bool = True
+    task: Task, minima: Sequence[LocalMinimum], *, in_order: bool = True
 ) -> list[StartPoint]:
     """Starts at the ends of earlier descents, each with random numbers of its own.
 
-    Where ``in_order``, the items that cost least to move there are looked at first.
+    Where ``in_order``, the items that cost least to move there are evaluated first.
     """
-    generators = task.rng.spawn(len(ends))
+    generators = task.rng.spawn(len(minima))
     return [
         StartPoint(end.labels, end.origin, rng, margin=end.margin if in_order else None)
-        for end, rng in zip(ends, generators, strict=True)
+        for end, rng in zip(minima, generators, strict=True)
     ]
 
 
-def _moved(
-    ends: list[LocalMinimum], before: list[LocalMinimum], after: list[LocalMinimum]
+def _replaced(
+    minima: list[LocalMinimum], before: list[LocalMinimum], after: list[LocalMinimum]
 ) -> list[LocalMinimum]:
-    """The ends, some of them where they have moved since."""
+    """The local minima, those in ``before`` replaced by ``after``."""
     where = {b.labels.tobytes(): a for b, a in zip(before, after, strict=True)}
-    return [replace(where.get(r.labels.tobytes(), r), origin=r.origin) for r in ends]
+    return [replace(where.get(r.labels.tobytes(), r), origin=r.origin) for r in minima]
 
 
 def search(task: Task) -> list[Candidate]:
     """Explore from many starts until they agree, then refine the best on all draws."""
-    search = Multistart(task, *exploration_problem(task))
-    ends = search.run()
-    task.log.found.extend(as_candidates(ends))
-    if search.is_on_sample and not task.clock.is_up():
-        ends = search.refine(ends)
-    return as_candidates(ends)
+    multistart = Multistart(task, *exploration_problem(task))
+    minima = multistart.run()
+    task.log.found.extend(as_candidates(minima))
+    if multistart.is_on_sample and not task.clock.is_up():
+        minima = multistart.refine(minima)
+    return as_candidates(minima)
 
 
-def as_candidates(ends: list[LocalMinimum]) -> list[Candidate]:
-    """What searches ended at, as it is proposed."""
-    return [Candidate(end.labels, end.origin) for end in ends]
+def as_candidates(minima: list[LocalMinimum]) -> list[Candidate]:
+    """Local minima as candidates."""
+    return [Candidate(end.labels, end.origin) for end in minima]
 
 
 def exploration_problem(task: Task) -> tuple[Problem, Draws | None]:
@@ -473,7 +473,7 @@ class Starts:
         cut = next(self._cuts, None)
         if cut is None:
             return None
-        judges = cut.min() >= 0 or places_items(self._task.loss, self._problem)
+        judges = cut.min() >= 0 or scores_partial(self._task.loss, self._problem)
         return cut, "average linkage", None if judges else next(self._nearby)[1]
 
     def _draw(self) -> Place | None:
@@ -495,7 +495,7 @@ class Starts:
         where the loss cannot judge half an allocation.
         """
         loss = self._task.loss
-        if not loss.has_price and places_items(loss, self._problem):
+        if not loss.has_price and scores_partial(loss, self._problem):
             return None, "allocation", None
         near = next(self._nearby, None)
         return None if near is None else (None, near[0], near[1])
@@ -505,8 +505,8 @@ class Starts:
         return None if near is None else (best, NEAR_BEST, near[1])
 
 
-def places_items(loss: Loss, problem: Problem) -> bool:
-    """Whether the loss can judge an allocation of some of the items."""
+def scores_partial(loss: Loss, problem: Problem) -> bool:
+    """Whether partial partitions can be scored under the loss."""
     return loss.is_linear or not (has_counts(problem) or has_lists(problem))
 
 
