@@ -83,7 +83,7 @@ def _block_metadata(draws: Draws, where: slice) -> tuple[Any, ...]:
 def block_slices(draws: Draws, rows: int | None = None) -> list[slice]:
     """Where the blocks are; a pass that needs other blocks than usual says how many ``rows``.
 
-    Blocks of other sizes end where the draws that lie together end; see ``block_slices``.
+    Blocks of other sizes end where the draws that lie together end; see ``_storage.block_slices``.
     """
     return _storage.block_slices(draws.n_draws, draws.n_items, rows)
 

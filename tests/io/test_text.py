@@ -141,7 +141,7 @@ def test_cmdstan():
     [("", "\n"), ("", "#\n"), ("", " \n"), ("1,1\n", "\n"), ("1,1\n", " \n")],
 )
 def test_a_file_is_not_searched_for_its_rows_without_end(first, filling, monkeypatch):
-    monkeypatch.setattr(table, "_MOST_PASSED_OVER", 10)
+    monkeypatch.setattr(table, "_MAX_PREAMBLE", 10)
     monkeypatch.setattr(table, "_BLOCK_BYTES", 4)
     for reader in (pt.read_draws, lambda stream: read_cells(stream, ",")):
         with pytest.raises(pt.PartitaError, match="blank lines and comments"):

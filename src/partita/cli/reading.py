@@ -193,7 +193,7 @@ def _columns(path: str) -> tuple[list[str], list[list[Any]]]:
     sep = "," if path == STDIN else tables.separator_of(path)
     if sep is None:
         return _exact_columns(path)
-    table = tables.read_cells(path, sep, even=True)
+    table = tables.read_cells(path, sep, rectangular=True)
     rows, lines = table.rows, table.lines
     if len(rows) == 1 and not any(cell.text.lstrip("+-")[:1].isdigit() for cell in rows[0]):
         raise InvalidLabelsError(
@@ -316,7 +316,7 @@ def read_similarity(path: str) -> tuple[Floats, tuple[str, ...] | None]:
     place = tables.check_file(path)
     sep = tables.separator_of(place.name)
     if sep is not None:
-        return _matrix_of_cells(tables.read_cells(place, sep, even=True).rows, path)
+        return _matrix_of_cells(tables.read_cells(place, sep, rectangular=True).rows, path)
     if place.suffix.lower() == ".npy":
         with tables.translate_errors(path, "npy"):
             return read_array(place).astype(np.float64), None

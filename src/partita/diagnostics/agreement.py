@@ -24,6 +24,7 @@ from partita.mcmc import ess_of_halves, ess_within, rank_normalised, split
 from partita.posterior import Posterior
 from partita.scan import Block, chain_rows, chains_of, concatenate_arrays, map_blocks, sum_blocks
 from partita.search.estimate import estimate
+from partita.search.settings import MANY_ITEMS
 
 MAX_PAIRS = 5_000
 """Pairs of items compared by default; a random subset when there are more."""
@@ -672,10 +673,6 @@ class ChainEstimates(Result):
 
     def _page(self) -> Page:
         return Page("Each chain alone", tables=[self.table()])
-
-
-MANY_ITEMS = 50_000
-"""From more items on the search of a chain begins at the estimate of all draws and is brief."""
 
 
 def chain_estimates(

@@ -258,7 +258,7 @@ class TextTable(draws_table.LabelTable):
             text = text.split(self._sep or None, 1)[0].strip() if text else ""
         fractional = any(number is not None and number % 1 > 0 for number in numbers)
         error = FractionalLabelsError if fractional and text not in MISSING else InvalidLabelsError
-        raise error(f"{where}: {_complaint(text)}{_hint(numbers)}")
+        raise error(f"{where}: {_bad_label_message(text)}{_hint(numbers)}")
 
 
 # ------------------------------------------------------------------ first rows
@@ -280,7 +280,7 @@ def _read_head(blocks: Iterable[bytes], name: str, *, one_variable: bool) -> byt
         if rows >= 3:
             break
         passed_over += len(block) if rows == before else 0
-        table.refuse_endless(passed_over, name)
+        table.refuse_long_preamble(passed_over, name)
     if not rows:
         raise FileFormatError(f"{name} is empty; expected draws, one row each.")
     return b"".join(pieces)
@@ -347,7 +347,7 @@ def _hint(numbers: list[float | None]) -> str:
     return " If this is a posterior similarity matrix, pass it as similarity=…, not as draws."
 
 
-def _complaint(text: str) -> str:
+def _bad_label_message(text: str) -> str:
     """The error for a cell that is not a whole number."""
     as_text = "pass strings=True and header=True or header=False"
     if text in MISSING:

@@ -58,9 +58,9 @@ _SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "", ".dat": ""}
 _LONGEST_LINE = 1 << 28
 _LONGEST_CELL = 1 << 16
 """Characters of a quoted cell with line ends in it; beyond them its quote is not closed."""
-_MOST_PASSED_OVER = 1 << 26
+_MAX_PREAMBLE = 1 << 26
 _BLOCK_BYTES = 1 << 19  # a block and its labels stay in the processor's cache
-_COPIES = 100
+_CELL_OVERHEAD = 100
 """Bytes of memory for each byte of short cells."""
 
 
@@ -338,11 +338,11 @@ def _refuse_odd(piece: bytes, name: str) -> None:
             )
 
 
-def refuse_endless(passed_over: int, name: str) -> None:
+def refuse_long_preamble(passed_over: int, name: str) -> None:
     """Refuse a file that begins with too many bytes of blank lines and comments."""
-    if passed_over > _MOST_PASSED_OVER:
+    if passed_over > _MAX_PREAMBLE:
         raise FileFormatError(
-            f"{name} has more than {_MOST_PASSED_OVER >> 20} MiB of blank lines and comments "
+            f"{name} has more than {_MAX_PREAMBLE >> 20} MiB of blank lines and comments "
             "among its first rows; expected one row after the other."
         )
 
@@ -459,15 +459,16 @@ def read_cells(
     *,
     comments: bool = True,
     blank_rows: bool = False,
-    even: bool = False,
+    rectangular: bool = False,
     encoding: str | None = None,
 ) -> Cells:
     """Every cell of a text table as it stands: nothing is rounded, renamed or left out.
 
     Lines that start with # before the first row are ``comments``. A blank line between rows is
     refused, since it may be a missing value, or kept as an empty row if ``blank_rows`` are
-    expected; those at the end are skipped. A quoted cell may hold line ends. Where rows must be
-    ``even`` in length the first may be one shorter, as R heads row names.
+    expected; those at the end are skipped. A quoted cell may hold line ends. If
+    ``rectangular``, rows have one length, but for the first, which may be one shorter, as R heads
+    row names.
     """
     name = name_of(source)
     rows: list[list[Cell]] = []
@@ -477,7 +478,7 @@ def read_cells(
     with open_bytes(source) as stream:
         for block in Lines(stream, name, encoding):
             size += len(block)
-            require_memory(_COPIES * size, f"reading {name}", "Write fewer rows.")
+            require_memory(_CELL_OVERHEAD * size, f"reading {name}", "Write fewer rows.")
             before = len(rows)
             for line in decode_utf8(block, name).split("\n")[:-1]:
                 number += 1
@@ -508,7 +509,7 @@ def read_cells(
                 rows.append(cells)
                 lines.append(number)
             if len(rows) == before:
-                refuse_endless(size, name)
+                refuse_long_preamble(size, name)
             if len(open_quote) > _LONGEST_CELL:
                 break
     if open_quote:
@@ -516,7 +517,7 @@ def read_cells(
     if not rows:
         raise FileFormatError(f"{name} is empty; expected at least one row.")
     width = len(rows[-1])
-    for at, row in zip(lines, rows, strict=True) if even else ():
+    for at, row in zip(lines, rows, strict=True) if rectangular else ():
         if len(row) != width and not (row is rows[0] and len(row) == width - 1):
             raise FileFormatError(
                 f"{name}, line {at} has {len(row)} cells, where the last has {width}."

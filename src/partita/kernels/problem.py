@@ -10,8 +10,9 @@ class it is given.
 The estimate's clusters are "slots". Slots 0 … k − 1 are used and slot k is
 always empty, so that opening a new cluster is a move like any other.
 
-Of ``AveragedSumsProblem`` the means over draws, once: exact for losses that are linear in
-the sums, and the definition of PEAR. Of ``PerDrawProblem`` those of each draw.
+``AveragedSumsProblem`` combines the sums once, at their means over draws, which is exact for
+losses that are linear in the sums and defines PEAR; ``PerDrawProblem`` combines those of each
+draw.
 
 ``within[k, i]`` is Σ p_ij over the members j of slot k (p_ii included while i
 is a member). ``Pairs`` adds these sums up, as Binder's loss and PEAR do;

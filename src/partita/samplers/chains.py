@@ -263,21 +263,21 @@ class Record:
 class Progress:
     """A run so far: iterations done by every chain, their states, and what they kept.
 
-    ``begun`` has hashes of the labels and of the random streams that chains were
-    begun with; empty where that is not known.
+    ``start_hashes`` are those of the initial labels and of the random streams; empty where
+    they are not known.
     """
 
     done: int
     states: tuple[ChainState, ...]
     records: tuple[tuple[Record, ...], ...]
-    begun: tuple[str, str] = ("", "")
+    start_hashes: tuple[str, str] = ("", "")
 
     @property
     def n_draws(self) -> int:
         """Draws kept from each chain."""
         return sum(len(record.labels) for record in self.records[0])
 
-    def standing(self) -> Progress:
+    def without_draws(self) -> Progress:
         """Return the states of the chains without their draws."""
         return Progress(self.done, self.states, ((),) * len(self.states))
 
@@ -436,7 +436,7 @@ class Run:
     settings: Settings
 
     @cached_property
-    def model(self) -> str:
+    def fingerprint(self) -> str:
         """A hash of the model, the data and the settings other than the number of draws."""
         parts = {
             "kernel": [self.kernel.kind, self.kernel.config()],
@@ -466,11 +466,11 @@ class Checkpointer:
     """Writes a run to a file at intervals; does nothing without a path."""
 
     def __init__(
-        self, path: PathLike | None, *, every: float, model: str, resumed: PathLike | None
+        self, path: PathLike | None, *, every: float, fingerprint: str, resumed: PathLike | None
     ) -> None:
         self._path = path
         self._every = every
-        self._model = model
+        self._fingerprint = fingerprint
         same = resumed is not None and path is not None
         self._may_replace = same and Path(str(resumed)).resolve() == Path(str(path)).resolve()
         self._last = time.monotonic()
@@ -508,8 +508,8 @@ class Checkpointer:
             return
         start = time.monotonic()
         arrays = progress_arrays(progress)
-        meta = {"model": self._model, "done": progress.done, "chains": len(progress.states)}
-        meta |= {"begun": list(progress.begun)}
+        meta = {"model": self._fingerprint, "done": progress.done, "chains": len(progress.states)}
+        meta |= {"begun": list(progress.start_hashes)}
         write_archive(self._path, _CHECKPOINT, meta, arrays, overwrite=True)
         self._last = time.monotonic()
         # Writing all draws again and again must stay a small part of the run.
@@ -521,7 +521,7 @@ def read_checkpoint(path: PathLike, run: Run) -> Progress:
     """A run so far in a checkpoint, which must be of this model, data and settings."""
     meta, arrays = read_archive(path, _CHECKPOINT)
     settings = run.settings
-    if meta.get("model") != run.model:
+    if meta.get("model") != run.fingerprint:
         raise InvalidInputError(
             f"the checkpoint {path} belongs to another run: data, kernel, prior, burn_in, thin, "
             "chains, sweeps and split_merge must be those it was started with.",

@@ -53,7 +53,7 @@ def refit(
         raise Interrupted("interrupted while models were fitted to a part of the rows.")
     names = tuple(columns)
     draws, trace = collect_draws(reached, model, kernel, names, None)
-    how = (settings, (), time.perf_counter() - start, False, reached.standing())
+    how = (settings, (), time.perf_counter() - start, False, reached.without_draws())
     return Fit(draws, trace, kernel, prior, values, names, *how)
 
 

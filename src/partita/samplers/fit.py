@@ -376,7 +376,7 @@ class Fit(Simulations, Predictions, Result):
             settings=settings,
             seconds=self.seconds + time.perf_counter() - start,
             interrupted=interrupted,
-            state=reached.standing(),
+            state=reached.without_draws(),
         )
 
     def save(self, path: PathLike, *, overwrite: bool = False) -> None:

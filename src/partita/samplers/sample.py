@@ -284,7 +284,7 @@ def refuse_other_start(
 ) -> None:
     """Refuse ``initial`` or ``rng`` that would be ignored: the run was begun with others."""
     for asked, name, was, would in zip(
-        (initial, rng), ("initial", "rng"), resumed.begun, given.begun, strict=True
+        (initial, rng), ("initial", "rng"), resumed.start_hashes, given.start_hashes, strict=True
     ):
         if asked and was and was != would:
             raise InvalidInputError(
@@ -672,7 +672,9 @@ def sample(
             refuse_other_start(begun, given, resume, **asked)
     else:
         begun = initial_state(states())
-    keeper = Checkpointer(checkpoint, every=checkpoint_every, model=made.model, resumed=resume)
+    keeper = Checkpointer(
+        checkpoint, every=checkpoint_every, fingerprint=made.fingerprint, resumed=resume
+    )
     begun = initialise_parameters(begun, model) if resume is None else begun
     advance = runner(model, n_jobs, engine)
     keeper.begin(begun)
@@ -694,7 +696,7 @@ def sample(
     if interrupted:
         notes = (*notes, say_interrupted(reached, settings, checkpoint))
     kept, trace = collect_draws(reached, model, kernel, table.names, table.item_names)
-    how = (settings, notes, seconds, interrupted, reached.standing())
+    how = (settings, notes, seconds, interrupted, reached.without_draws())
     return Fit(kept, trace, kernel, prior, values, table.names, *how)
 
 

@@ -25,7 +25,7 @@ from partita.credible.uncertainty import (
     ClusterUncertainty,
     ItemUncertainty,
 )
-from partita.diagnostics.agreement import MANY_ITEMS, ChainEstimates, estimates_by_chain
+from partita.diagnostics.agreement import ChainEstimates, estimates_by_chain
 from partita.diagnostics.diagnose import Diagnostics
 from partita.draws import Draws
 from partita.errors import FileFormatError, InvalidInputError
@@ -34,6 +34,7 @@ from partita.losses.base import Loss
 from partita.posterior import Posterior
 from partita.search.clusters_curve import ClustersCurve
 from partita.search.result import PointEstimate
+from partita.search.settings import MANY_ITEMS
 from partita.summary import tables, text
 from partita.summary.tables import table
 
