@@ -34,6 +34,7 @@ ENDINGS = {0: RIGHT, 3: REFUSED, 4: FOREIGN, 5: WRONG}
 def forked(work: Callable[[], int], note: Path, stop: Callable[[int], None] | None = None) -> int:
     """The exit code of ``work`` in a copy of this process; −n where signal n ended it."""
     sys.stdout.flush()
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until the copy expects it
     child = os.fork()
     if child == 0:
         code = 4
@@ -43,6 +44,7 @@ def forked(work: Callable[[], int], note: Path, stop: Callable[[int], None] | No
             os.dup2(quiet.fileno(), 1)
             os.dup2(quiet.fileno(), 2)
         try:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
             code = work()
         except (KeyboardInterrupt, PartitaError):
             code = 3
@@ -51,6 +53,7 @@ def forked(work: Callable[[], int], note: Path, stop: Callable[[int], None] | No
                 note.write_text(traceback.format_exc()[-600:])
         finally:
             os._exit(code)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     if stop is not None:
         stop(child)
     _, status = os.waitpid(child, 0)

@@ -289,6 +289,8 @@ def test_row_numbers_of_pandas_and_r_are_names(tmp_path, sep):
     assert "taken as names" in fit.notes[0]
     r_table = rows.replace(f"{sep}a", "a", 1)  # write.table heads the columns only
     assert as_table(written(tmp_path, r_table, name)).item_names == ("0", "1", "2")
+    with pytest.raises(pt.PartitaError, match=r"'0[.]5' is a measurement rather than a name"):
+        as_table(written(tmp_path, f"b\n0.5{sep}1\n2.5{sep}3\n", name))
     quoted = '"","a","b"\n"s,1",0.5,1\n"s""2",2.5,3\n'
     assert as_table(written(tmp_path, quoted)).item_names == ("s,1", 's"2')
 

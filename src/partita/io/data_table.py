@@ -360,6 +360,7 @@ def _split_header(
     """Names, and lines and rows without the header."""
     width = len(rows[0])
     if header and len(rows) > 1 and all(len(row) == width + 1 for row in rows[1:]):
+        _refuse_measured_names(path, [row[0].strip() for row in rows[1:]], width)
         rows = [["", *rows[0]], *rows[1:]]  # as R's write.table heads a table with row names
         width += 1
     ragged = [i for i, row in enumerate(rows) if len(row) != width]
@@ -371,6 +372,17 @@ def _split_header(
     if not header:
         return [str(j) for j in range(width)], lines, rows
     return [cell.strip() for cell in rows[0]], lines[1:], rows[1:]
+
+
+def _refuse_measured_names(path: str, names: list[str], width: int) -> None:
+    """Refuse a first row with a cell less where the names would be numbers with decimals."""
+    measured = [name for name in names if NUMBER.fullmatch(name) and "." in name]
+    if len(measured) > len(names) / 2:  # R makes few of them: 1, 2, 1.1
+        raise FileFormatError(
+            f"{path}: the first row has {width} cells and all others {width + 1}, as tables of R "
+            f"with row names have; but {measured[0]!r} is a measurement rather than a name. Head "
+            "every column, or pass header=False."
+        )
 
 
 _NAMED = "the first column has no name and different values: taken as names of the items"
