@@ -49,7 +49,7 @@ plain: $(STAMP)
 bounds: $(STAMP)
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(abspath $(VENV))/.bounds $(BIN)/pytest -n auto --dist loadfile tests/search tests/credible tests/representative tests/samplers/test_exact.py
 
-# Every class of attack with fixed seeds, as a table; some twenty minutes.
+# Every class of attack with fixed seeds, as a table; three to four minutes.
 fuzz: $(STAMP)
 	$(BIN)/python -m tests.fuzz
 
