@@ -297,8 +297,9 @@ def names_of_items(obj: Any) -> tuple[str, ...] | None:
     if hasattr(type(named), "item_names"):
         own: tuple[str, ...] | None = named.item_names
         return own
-    names = getattr(obj, "columns", getattr(obj, "index", None))
-    return tuple(map(str, names)) if isinstance(names, Iterable) else None
+    held = (getattr(obj, attribute, None) for attribute in ("column_names", "columns", "index"))
+    names = next((each for each in held if isinstance(each, Iterable)), None)
+    return None if names is None else tuple(map(str, names))
 
 
 def _refuse_another_order(obj: Any, names: tuple[str, ...] | None, what: str) -> None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -223,6 +224,7 @@ QUESTIONS = {
     "meet": lambda b: pt.lattice.meet(IN_ORDER, b),
     "expected_loss": lambda b: pt.expected_loss(b, NAMED),
     "candidates": lambda b: pt.expected_loss(pd.DataFrame([b]), NAMED),
+    "arrow": lambda b: pt.expected_loss(pa.Table.from_pandas(pd.DataFrame([b])), NAMED),
     "ball": lambda b: pt.credible_ball(NAMED, b),
     "items": lambda b: pt.item_uncertainty(NAMED, b),
     "clusters": lambda b: pt.cluster_uncertainty(NAMED, b),
@@ -234,6 +236,6 @@ QUESTIONS = {
 def test_one_partition_with_names_in_another_order_is_refused(question):
     """Labels are compared place by place, and would answer for other items."""
     question(IN_ORDER)
-    question(IN_ORDER.reset_index(drop=True))
+    question(IN_ORDER.reset_index(drop=True).rename(str))
     with pytest.raises(pt.errors.InvalidInputError, match="item 1 is 'c', and 'b' was expected"):
         question(IN_ORDER[list("acbd")])

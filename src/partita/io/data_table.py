@@ -380,8 +380,8 @@ def _refuse_measured_names(path: str, names: list[str], width: int) -> None:
     if len(measured) > len(names) / 2:  # R makes few of them: 1, 2, 1.1
         raise FileFormatError(
             f"{path}: the first row has {width} cells and all others {width + 1}, as tables of R "
-            f"with row names have; but {measured[0]!r} is a measurement rather than a name. Head "
-            "every column, or pass header=False."
+            f"with row names have; but {measured[0]!r} is a measurement rather than a name. Give "
+            "every column a name in the first line."
         )
 
 

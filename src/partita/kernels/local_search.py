@@ -210,7 +210,7 @@ def sweep(
     ``smallest`` items lose none; 0 lets every cluster vanish.
 
     Returns how many items in a row would not move (all of them at the end; it
-    stops early when the tables are full or ``max_looks`` items were
+    stops early when the tables are full or ``max_evaluated`` items were
     evaluated), and how many were evaluated. ``settled`` carries the first of these
     from one call to the next.
     """
